@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Generic
 from flask import Response, request
 
 from api.admission.body import Body, receive_body
-from api.admission.json_body import decode_string, split_object
+from api.admission.json_body import decode_record
 from api.auth.guard import Principal, current_principal
 from api.files.store import (
     FONT,
@@ -20,7 +20,6 @@ from api.files.store import (
     SourceUrlFetcher,
     check_upload_name,
     decode_data,
-    read_upload_name,
 )
 from api.http import read_limit, require_content_type, write_json
 from api.operations.model import (
@@ -42,7 +41,13 @@ from api.ports import Ports
 from shared.auth.scopes import Scope
 from shared.clock import timestamp
 from shared.errors import ErrorCode, ServiceError
-from shared.files.repository import F, FileRecord, FontFileProperties, ImageFileProperties
+from shared.files.repository import (
+    F,
+    FileRecord,
+    FileRequest,
+    FontFileProperties,
+    ImageFileProperties,
+)
 from shared.limits import MB
 
 _UPLOAD: Final[ErrorStatuses] = {**NO_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,)}
@@ -140,14 +145,17 @@ class _FileRoutes(Routes, Generic[F]):
         require_content_type(request, ("application/json",))
         principal.get_workspace()
         with receive_body(request) as body:
-            fields = split_object(body.read(), fields=("name", "source_url", "data"))
-        name = read_upload_name(fields, self._kind)
-        if (url := _read_source_url(fields)) is not None:
-            account_id = principal.state.account_id
-            with self._source_fetcher.fetch(url, account_id=account_id) as body:
-                return self._store_upload(name, body, principal)
-        data = decode_data(fields["data"], self._kind)
-        return self._store_upload(name, Body(BytesIO(data), len(data)), principal)
+            asked = decode_record(body.read(), FileRequest)
+        check_upload_name(asked.name, self._kind)
+        match asked.source_url, asked.data:
+            case str(url), None:
+                account_id = principal.state.account_id
+                with self._source_fetcher.fetch(url, account_id=account_id) as body:
+                    return self._store_upload(asked.name, body, principal)
+            case None, str(text):
+                data = decode_data(text, self._kind)
+                return self._store_upload(asked.name, Body(BytesIO(data), len(data)), principal)
+        raise ServiceError(400, "Send source_url or data: either one or the other, not both.")
 
     @get(
         "/v2/$plural",
@@ -252,15 +260,3 @@ class FontRoutes(_FileRoutes[FontFileProperties]):
     scopes = frozenset((Scope.TEMPLATES,))
     words = _words(FONT, "a", _FONT_RULES)
     _kind = FONT
-
-
-def _read_source_url(fields: Mapping[str, bytes]) -> str | None:
-    """Return the address to fetch from, None if the request contains the bytes."""
-    if ("source_url" in fields) == ("data" in fields):
-        raise ServiceError(400, "Send source_url or data: either one or the other, not both.")
-    if "source_url" not in fields:
-        return None
-    url = decode_string("source_url", fields["source_url"])
-    if url is None:
-        raise ServiceError(400, "The field source_url must be a string: an http or https address.")
-    return url

@@ -7,13 +7,12 @@ import binascii
 import hashlib
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, Generic, cast
 
 from api.admission.body import SPOOL_BYTES, Body
-from api.admission.json_body import decode_string
 from api.auth.guard import Principal
 from api.jobs.inspection import Inspections
 from api.jobs.remote_images import ConcurrencyLimit
@@ -63,28 +62,12 @@ def check_upload_name(name: str, kind: FileKind[Any]) -> None:
     raise ServiceError(400, f"Invalid {kind.singular} name '{name[:100]}': {rule}.")
 
 
-def read_upload_name(fields: Mapping[str, bytes], kind: FileKind[Any]) -> str:
-    """Return the name in a JSON body.
-
-    Raises:
-        ServiceError: 400, it is missing or violates a rule.
-    """
-    name = decode_string("name", fields.get("name", b""))
-    if name is None:
-        raise ServiceError(400, "The field name is required and must be a string.")
-    check_upload_name(name, kind)
-    return name
-
-
-def decode_data(field: bytes, kind: FileKind[Any]) -> bytes:
-    """Decode the JSON of a base64 field.
+def decode_data(text: str, kind: FileKind[Any]) -> bytes:
+    """Decode the bytes of a file in base64.
 
     Raises:
         ServiceError: 400, not base64; 413, too large.
     """
-    text = decode_string("data", field)
-    if text is None:
-        raise ServiceError(400, f"The field data must be a string: the {kind.singular} in base64.")
     if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
         raise _data_too_large(kind)
     try:

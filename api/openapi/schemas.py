@@ -37,6 +37,7 @@ from shared.auth.key_state import RATE_PATTERN, Rate
 from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
+from shared.files.repository import FileRequest
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.previews.records import MEDIA_TYPES, PreviewBody, PreviewFormat
 from shared.templates.names import Tag, TagEvent
@@ -141,8 +142,8 @@ _SCOPES: Final[Schema] = {
     "description": "The permissions of the key.",
 }
 _KEY: Final = record_schema(Key, scopes=_SCOPES)
-_FILE_REQUEST: Final = strict_object(
-    {"name": IMAGE_NAME, "data": _DATA, "source_url": _SOURCE_URL}, optional=("data", "source_url")
+_FILE_REQUEST: Final = record_schema(
+    FileRequest, name=IMAGE_NAME, data=_DATA, source_url=_SOURCE_URL
 ) | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]}
 
 

@@ -20,9 +20,18 @@ from shared.limits import (
     MAX_WORKSPACE_FONTS,
     MAX_WORKSPACE_IMAGES,
 )
+from shared.records import Record
 
 # The lifetime of a reservation, in case an upload crashes; uploads take seconds.
 _RESERVATION_LIFE: Final = timedelta(minutes=10)
+
+
+class FileRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """A file to be stored: its bytes in base64, or where to fetch them."""
+
+    name: str
+    data: str | None = None
+    source_url: str | None = None
 
 
 class FileProperties(Protocol):
