@@ -171,19 +171,10 @@ def _paginate(
     )
     if result.moved or result.names:
         result = _repeat_passes(context, document, paper.PageNumbers(is_duplex=document.is_duplex))
-    if not result.moved and not result.names:
-        _report_unplaced(context)
-        return result.pages, result.numbers
-    if context.references is not None and result.names:
-        _raise_moving_references(context, context.references, result.names, result.moved)
-    context.findings.error(
-        "not-settled",
-        f"The pages still change after {MAX_PASSES} attempts, because their content depends "
-        "on page numbers that depend on it. Give headers and footers a fixed height, or let them "
-        "show less of the page count.",
-        *dict.fromkeys(source.location for source in result.moved),
-    )
-    raise context.findings.to_error()
+    if result.moved or result.names:
+        _raise_not_settled(context, result)
+    _report_unplaced(context)
+    return result.pages, result.numbers
 
 
 class _Passes(NamedTuple):
@@ -224,46 +215,37 @@ def _repeat_passes(
     return _Passes(pages, page_numbers, moved, names)
 
 
-def _raise_moving_references(
-    context: LayoutContext,
-    references: PageReferences,
-    names: Sequence[str],
-    moved: Sequence[nodes.Source],
-) -> NoReturn:
-    """Raise the error of page references whose page changes in each pass."""
-    asking = [
-        references.cross_references.requested_pages[n]
-        for n in names
-        if n in references.cross_references.requested_pages
-    ]
-    _raise_moving_notes(context, references, names)
-    named = [f'"{name}"' for name in names if name[0] != ":"][:_LISTED]
-    what = f" of {', '.join(named)}" if named else ""
-    context.findings.error(
-        "not-settled",
-        f"The pages still change after {MAX_REFERENCE_PASSES} attempts: the page{what} that is "
-        "shown moves what it is the page of. Put a page break before it, or show its number or "
-        "text.",
-        *dict.fromkeys(source.location for source in (*asking, *moved)),
+def _raise_not_settled(context: LayoutContext, result: _Passes) -> NoReturn:
+    """Raise the error of pages that change in each pass, with what it is that changes them."""
+    references, places = context.references, [source.location for source in result.moved]
+    attempts, why = (
+        MAX_PASSES,
+        (
+            ", because their content depends on page numbers that depend on it. Give headers and footers a "
+            "fixed height, or let them show less of the page count."
+        ),
     )
-    raise context.findings.to_error()
-
-
-def _raise_moving_notes(
-    context: LayoutContext, references: PageReferences, names: Sequence[str]
-) -> None:
-    """Raise the error of notes whose number changes in each pass."""
-    counted = {} if references.footnotes is None else references.footnotes.page_numbered
-    moving = [counted[name].source.location for name in names if name in counted]
-    if moving:
-        context.findings.error(
-            "not-settled",
-            f"The pages still change after {MAX_REFERENCE_PASSES} attempts: the numbers of notes that "
-            "count on their pages move their calls to other pages. Let notes count through the "
-            'document: count-per="document"',
-            *dict.fromkeys(moving[:_LISTED]),
+    if references is not None and result.names:
+        attempts = MAX_REFERENCE_PASSES
+        counted = {} if references.footnotes is None else references.footnotes.page_numbered
+        notes = [counted[name].source.location for name in result.names if name in counted]
+        requested = references.cross_references.requested_pages
+        named = [f'"{name}"' for name in result.names if name[0] != ":"][:_LISTED]
+        what = f" of {', '.join(named)}" if named else ""
+        why = (
+            f": the page{what} that is shown moves what it is the page of. Put a page break before it, "
+            "or show its number or text."
         )
-        raise context.findings.to_error()
+        places = [requested[name].location for name in result.names if name in requested] + places
+        if notes:
+            why = (
+                ": the numbers of notes that count on their pages move their calls to other pages. Let "
+                'notes count through the document: count-per="document"'
+            )
+            places = notes[:_LISTED]
+    message = f"The pages still change after {attempts} attempts{why}"
+    context.findings.error("not-settled", message, *dict.fromkeys(places))
+    raise context.findings.to_error()
 
 
 def _report_unplaced(context: LayoutContext) -> None:
