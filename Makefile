@@ -132,7 +132,7 @@ docs: $(DEV_READY) ## build README, deploy/docs, the language and the decisions 
 vscode: ## check the extension for VS Code and package it as build/pressroom.vsix; needs Node
 	@sh deploy/setup/need-node.sh
 	@mkdir -p build && cp -r deploy/editors/vscode build/
-	@cd build/vscode && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --silent && npm run --silent types && npm run --silent package
+	@cd build/vscode && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent package
 gallery: $(DEV_READY) ## redraw the pictures of the templates
 	@$(BIN)/python -m deploy.tools.gallery
 
