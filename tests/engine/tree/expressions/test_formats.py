@@ -81,6 +81,16 @@ def test_the_sign_stays_before_the_digits_in_right_to_left_text(lang: str) -> No
     assert order.index(shown.index("\u2212")) < order.index(digits[0])
 
 
+@pytest.mark.parametrize("value", [3530, -3530])
+def test_a_currency_of_letters_and_a_sign_is_one_piece_behind_the_digits(value: int) -> None:
+    shown = written(get_formats("ar", None, "UTC"), Decimal(value), "currency", "GBP")
+    levels = [
+        level for start, end, level in resolve_levels(shown, is_rtl=True) for _ in range(start, end)
+    ]
+    seen = "".join(shown[at] for at in reorder(levels) if shown[at].isprintable())
+    assert seen == f"UK£{chr(0x2212) * (value < 0)}3,530.00"
+
+
 def test_a_unit_keeps_its_own_hyphen() -> None:
     shown = written(get_formats("en", None, "UTC"), Decimal(-2), "unit", "light-year", "long")
     assert shown == "\u22122 light-years" or shown == "\u22122 light years"
@@ -113,6 +123,7 @@ def test_amounts_are_written_as_babel_writes_them(lang: str, currency: str) -> N
                 babel_rounds(value, places), currency, locale=formats.locale, format_type=kind
             )
             ours = written(formats, value, "currency", None, None, kind)
+            ours = ours.replace(f"\u200f{symbol}\u200e", symbol)
             expected = signed(expected, formats)
             # CLDR sets a space between letters and digits, which Babel 2.18 leaves out.
             assert ours.replace(f"{symbol}\u00a0", symbol).replace(f"\u00a0{symbol}", symbol) == (

@@ -340,6 +340,9 @@ def _compile_number(
     return format_number
 
 
+_LATIN_THEN_SIGN: Final = re.compile(r"[A-Za-z].*[^A-Za-z]\Z")
+
+
 def _affixes(
     pattern: babel_numbers.NumberPattern, is_negative: bool, symbol: str | None, formats: Formats
 ) -> tuple[str, str]:
@@ -356,6 +359,9 @@ def _affixes(
         # Letters never touch digits (CLDR, currencySpacing); Babel 2.18 leaves the space out.
         before = "\u00a0" if prefix.endswith("¤") and symbol[-1].isalpha() else ""
         after = "\u00a0" if suffix.startswith("¤") and symbol[0].isalpha() else ""
+        # In right-to-left text "UK£" stays behind the digits, and its sign behind its letters.
+        if formats.locale.text_direction == "rtl" and _LATIN_THEN_SIGN.search(symbol):
+            symbol = f"\u200f{symbol}\u200e"
         prefix = prefix.replace("¤", symbol) + before
         suffix = after + suffix.replace("¤", symbol)
     quoted = re.compile(r"'([^']*)'")

@@ -11,6 +11,7 @@ from workers.engine.bidi import CONTROLS, reorder, resolve_levels
 from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.lines.drawing import text_measurer
+from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import split_at_opportunities
 from workers.engine.tree import nodes
 from workers.engine.tree.styles.computed import Align, WhiteSpace
@@ -309,6 +310,9 @@ def _measure_cells(
         texts = set()
     if mode is not MeasureMode.LINE and not unbreakable:
         words = set(" ".join(texts).split(" "))
+        if paragraph.hyphens == "auto":
+            limits = paragraph.hyphen_limits.chars
+            words = {hyphenate(word, cell.style.text.lang, limits) for word in words}
         texts = {part for word in words for part in split_at_opportunities(word)}
     need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
     edge = None if reserve is None else DecimalAlignment(context, cell, reserve)
