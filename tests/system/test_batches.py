@@ -45,6 +45,27 @@ def finish(account, batch_id, seconds=120):
     return wait_until(ended, seconds)
 
 
+def test_a_batch_is_rendered_and_read_back(account):
+    template = account.store_template(TEMPLATE)
+    batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": "x", "rows": "y"}, {"n": 3}])
+    record = finish(account, batch_id)
+    assert (record["succeeded"], record["failed"]) == (3, 1)
+    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist()[0] == "000000-note-0.pdf"
+    assert account.settled_usage(pages=3)["apiCalls"] == 3
+
+
+def test_a_merged_batch_is_rendered_and_read_back(account):
+    template = account.store_template(TEMPLATE)
+    batch_id = accept(account, template, [{"n": n} for n in range(40)], output="merged")
+    assert finish(account, batch_id)["pages"] == 40
+    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+    assert answer.headers["Content-Type"] == "application/pdf"
+    assert answer.body.startswith(b"%PDF")
+
+
 def test_a_batch_under_way_is_cancelled(account):
     template = account.store_template(TEMPLATE)
     batch_id = accept(account, template, [{"n": n, "rows": 200} for n in range(1000)])
