@@ -37,8 +37,8 @@ class ContainerFarm:
         # More containers of a service, as on other machines: what differs from the first.
         self.replicas: dict[str, tuple[str, dict[str, Any]]] = {}
         self.port = free_port()
-        names = re.findall(r"^([A-Z_0-9]+)=", (DOCKER / "env.example").read_text(), re.MULTILINE)
-        self.settings = {name: secrets.token_hex(12) for name in names} | {
+        names = re.findall(r"^([A-Z_0-9]+)=$", (DOCKER / "env.example").read_text(), re.MULTILINE)
+        self.settings = {name: secrets.token_hex(16) for name in names} | {
             "SECRET_KEY": new_key(),
             "HTTP_ADDRESS": f"127.0.0.1:{self.port}",
             "PRESSROOM_TAG": "local",
@@ -113,7 +113,13 @@ class ContainerFarm:
         if condition == "service_completed_successfully":
             assert run("podman", "wait", f"{PROJECT}-{name}") == "0"
         elif condition != "service_started":
-            wait_until(lambda: self.is_healthy(name), 180, pause=0.5, explain=lambda: name)
+            wait_until(
+                lambda: self.is_healthy(name), 180, pause=0.5, explain=lambda: self.read_log(name)
+            )
+
+    def read_log(self, name: str) -> str:
+        """Return the last lines that a container wrote."""
+        return run("sh", "-c", f"podman logs --tail=30 {PROJECT}-{name} 2>&1")
 
     def is_healthy(self, name: str) -> bool:
         """Run the health check of a service; podman needs systemd to run it."""

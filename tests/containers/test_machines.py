@@ -44,6 +44,8 @@ def machines(
 def test_each_machine_is_cut_off_in_turn_and_nothing_is_lost_or_doubled(
     machines: ContainerFarm, tenant: Tenant, template: str
 ) -> None:
+    # A question of nginx that is lost while containers start is a 502.
+    wait_until(tenant.is_served, 180, pause=0.5)
     batch = tenant.client().submit(template, 1000)
     assert batch.status == 202
     with Crowd(tenant.client, clients=4, total=0, act=use):
