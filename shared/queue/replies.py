@@ -50,7 +50,8 @@ class Replies:
         `between` is called after each second without an outcome.
 
         Raises:
-            Unavailable: Redis was unreachable for `AWAITED_SECONDS`; the job is not metered.
+            Unavailable: Redis was unreachable for `AWAITED_SECONDS`; the job is not metered, unless it was
+                committed before and its reply was lost on the way.
         """
         give_up_at = ticks() + timeout_seconds
         is_noted = True  # `Broker.publish` did; each wait from the second on renews the presence

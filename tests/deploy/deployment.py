@@ -19,9 +19,9 @@ CHART = ROOT / "deploy/helm"
 PROCESSES = ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher")
 
 
-def compose() -> dict[str, Any]:
-    """Read the compose file; merges (`<<`) are done by the reader."""
-    return yaml.safe_load((DOCKER / "compose.yaml").read_text())
+def compose(file: str = "compose.yaml") -> dict[str, Any]:
+    """Read a compose file; merges (`<<`) are done by the reader."""
+    return yaml.safe_load((DOCKER / file).read_text())
 
 
 @cache
