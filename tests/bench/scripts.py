@@ -17,8 +17,7 @@ from datetime import UTC, datetime
 
 from babel import Locale
 
-from tests.engine.typefaces import split_by_face
-from workers.engine.fonts import needs_shaping, shape_word
+from workers.engine.fonts import BUNDLED, FontRequest, needs_shaping, shape_word
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 
@@ -154,7 +153,7 @@ def characters_of(row: Row) -> int:
     """Return the number of characters that fill a paragraph, by the mean width of phrases no document uses."""
     sample = write_paragraph(row, random.Random("sample"), 2_000)
     width = 0.0
-    for face, part in split_by_face((), 400, False, sample, row.lang):
+    for face, part in BUNDLED.split((), FontRequest(400, 100, is_italic=False), sample, row.lang):
         is_rtl = row.lang in ("ar", "he")
         shaped = is_rtl or needs_shaping(part)
         width += (
