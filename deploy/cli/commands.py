@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Final, NoReturn
 
 from deploy.embedded.data_folder import DEFAULT_FOLDER
@@ -589,6 +590,10 @@ COMMANDS: Final = {
 }
 
 
+# Calls of commands, in the order of these, which their help shows.
+EXAMPLES: Final = Path(__file__).with_name("examples.txt").read_text().splitlines()
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the command, action or value that is near to an unknown one."""
 
@@ -615,13 +620,19 @@ def build_parser() -> argparse.ArgumentParser:
         if action and word not in groups:
             group = first.add_parser(word, help=GROUPS[word], allow_abbrev=False)
             groups[word] = group.add_subparsers(title="actions", metavar="ACTION", required=True)
-        _add(groups[word] if action else first, action or word, command)
+        shown = [line for line in EXAMPLES if line.startswith(f"pressroom {words}")]
+        _add(groups[word] if action else first, action or word, command, shown)
     return parser
 
 
-def _add(commands: Any, word: str, command: Command) -> None:
+def _add(commands: Any, word: str, command: Command, examples: Sequence[str]) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
-        word, help=command.help, description=command.description, allow_abbrev=False
+        word,
+        help=command.help,
+        description=command.description and fill(command.description, 78),
+        epilog="\n  ".join(["for example:", *examples]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     for each in command.arguments:
         if isinstance(each, list):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from deploy.cli.commands import build_parser
+from deploy.cli.commands import COMMANDS as CALLS
+from deploy.cli.commands import EXAMPLES, build_parser
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -54,6 +56,13 @@ def test_a_command_of_a_page_exists_with_its_options(page, command):
     assert parser is not None, f"{page}: there is no command `pressroom {' '.join(name)}`"
     known = {option for action in parser._actions for option in action.option_strings}  # noqa: SLF001
     assert set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", command)) <= known, page
+
+
+def test_the_help_of_every_command_has_an_example_that_it_accepts():
+    shown = [tuple(find_parser(shlex.split(line)[1:])[1]) for line in EXAMPLES]
+    assert list(dict.fromkeys(shown)) == [tuple(words.split()) for words in CALLS]
+    for line in EXAMPLES:
+        build_parser().parse_args(shlex.split(line)[1:])
 
 
 def test_every_command_has_a_page():
