@@ -73,32 +73,34 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
     Raises:
         ServiceError: 400, with the reason.
     """
-    split_object(data, fields=kind.__struct_fields__)
+    members = split_object(data, fields=kind.__struct_fields__)
+    # What is kept as it was sent, which may be large, is not read twice.
+    as_sent = {each.name for each in msgspec.structs.fields(kind) if each.type is msgspec.Raw}
+    parsed = [b'"%s":%s' % (name.encode(), members[name]) for name in members.keys() - as_sent]
     try:
-        return kind.decode(data)
+        record = kind.decode(b"{%s}" % b",".join(parsed))
+        return record.replace(
+            **{name: msgspec.Raw(members[name]) for name in as_sent & members.keys()}
+        )
     except msgspec.ValidationError as error:
         raise ServiceError(400, f"Invalid {what}: {error}.") from error
     except (ValueError, RecursionError) as error:
         raise _invalid(error) from error
 
 
-def decode_string(field: str, value: bytes) -> str | None:
-    """Return the text of a member that is a string, None if it is something else.
+def check_unicode(field: str, value: bytes) -> None:
+    """Check a member that is passed on as it was sent.
 
     Raises:
-        ServiceError: 400, the text is not valid Unicode.
+        ServiceError: 400, it is not UTF-8, or a string with an unpaired surrogate.
     """
-    if not value.startswith(b'"'):
-        return None
     try:
-        return msgspec.json.decode(value, type=str)
+        if value.startswith(b'"'):
+            msgspec.json.decode(value, type=str)
+        else:
+            value.decode()
     except _ERRORS as error:
-        raise not_unicode(field) from error
-
-
-def not_unicode(field: str) -> ServiceError:
-    """Return the error of a member that is not valid UTF-8, or has an unpaired surrogate."""
-    return ServiceError(400, f"Invalid {field}: it is not valid Unicode; send UTF-8.")
+        raise ServiceError(400, f"Invalid {field}: it is not valid Unicode; send UTF-8.") from error
 
 
 @lru_cache(maxsize=20)

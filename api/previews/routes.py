@@ -11,7 +11,7 @@ from flask import Request, Response, request
 
 from api.admission.body import receive_body
 from api.admission.gate import admit_unmetered
-from api.admission.json_body import decode_record, decode_string, not_unicode
+from api.admission.json_body import check_unicode, decode_record
 from api.auth.guard import Principal, current_principal
 from api.http import require_content_type, write_json
 from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
@@ -88,17 +88,13 @@ def _read_data(asked: PreviewBody) -> PreviewData | None:
         raise ServiceError(400, "flow is accepted with payload_type text/markdown only.")
     if payload in (b"", b"null"):
         return None
-    text = decode_string("payload", payload)
-    if text is not None:
-        return PreviewData(kind, text, flow)
-    if kind is not BodyKind.JSON or not payload.startswith(b"{"):
+    is_object = kind is BodyKind.JSON and payload.startswith(b"{")
+    if not is_object and not payload.startswith(b'"'):
         raise ServiceError(
             400, "Invalid payload: accepted is an object, or a string of the type payload_type."
         )
-    try:
-        return PreviewData(kind, payload.decode())  # as sent: the worker parses it
-    except UnicodeDecodeError as error:
-        raise not_unicode("payload") from error
+    check_unicode("payload", payload)
+    return PreviewData(kind, asked.payload, flow)  # the worker parses it
 
 
 PREVIEW_PATH: Final = "/v2/preview"

@@ -80,11 +80,17 @@ class PreviewBody(Record, frozen=True, forbid_unknown_fields=True):
 
 
 class PreviewData(Record, frozen=True):
-    """The data of a preview, in the same format as the body of a render."""
+    """The data of a preview: a JSON object as it was sent, or a string of JSON, CSV or Markdown."""
 
     kind: BodyKind
-    text: str
+    sent: msgspec.Raw = field(name="text")
     flow: str | None = None
+
+    @property
+    def body(self) -> bytes:
+        """The data as the body of a render."""
+        sent = bytes(self.sent)
+        return msgspec.json.decode(sent, type=str).encode() if sent.startswith(b'"') else sent
 
 
 class PreviewRequest(Record, frozen=True):

@@ -16,7 +16,7 @@ from shared.auth.accounts import create_account
 from shared.auth.key_state import parse_rate
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, Purpose
-from shared.previews.records import DEFAULT_SCALE, PreviewData, PreviewFormat, PreviewRequest
+from shared.previews.records import DEFAULT_SCALE, PreviewRequest
 from shared.queue.commits import failed_outcome
 from shared.queue.names import PREVIEW, job_key
 from tests.messages import read_task_id
@@ -67,6 +67,11 @@ def asked_of(worker):
     return PreviewRequest.decode(worker.bodies[-1])
 
 
+def data_of(worker):
+    data = asked_of(worker).data
+    return data.kind, data.body, data.flow
+
+
 def test_a_preview_uses_its_own_queue_and_returns_its_page(caller, drawing):
     answer = ask(caller)
     assert answer.status_code == 200
@@ -90,16 +95,17 @@ def test_a_document_without_a_page_is_answered_200_with_its_findings(caller, wor
 
 def test_the_parameters_reach_the_worker(caller, drawing):
     ask(caller, page=7, scale=2.5, format="webp", payload={"a": [1.10, "ä"]}, session="tab_1-a")
-    data = PreviewData(BodyKind.JSON, '{"a": [1.1, "\\u00e4"]}')
-    assert asked_of(drawing) == PreviewRequest(TEXT, data, 7, 2.5, PreviewFormat.WEBP)
+    asked = asked_of(drawing)
+    assert (asked.template, asked.page, asked.scale, asked.format) == (TEXT, 7, 2.5, "webp")
+    assert data_of(drawing) == (BodyKind.JSON, b'{"a": [1.1, "\\u00e4"]}', None)
     ask(caller, payload="a;b\n1;2\n", payload_type="text/csv")
-    assert asked_of(drawing).data == PreviewData(BodyKind.CSV, "a;b\n1;2\n")
+    assert data_of(drawing) == (BodyKind.CSV, b"a;b\n1;2\n", None)
     ask(caller, payload="# a", payload_type="text/markdown")
-    assert asked_of(drawing).data == PreviewData(BodyKind.MARKDOWN, "# a", "body")
+    assert data_of(drawing) == (BodyKind.MARKDOWN, b"# a", "body")
     ask(caller, payload="# a", payload_type="text/markdown", flow="notes")
-    assert asked_of(drawing).data == PreviewData(BodyKind.MARKDOWN, "# a", "notes")
+    assert data_of(drawing) == (BodyKind.MARKDOWN, b"# a", "notes")
     ask(caller, payload="{")  # what is wrong with it is a finding
-    assert asked_of(drawing).data == PreviewData(BodyKind.JSON, "{")
+    assert data_of(drawing) == (BodyKind.JSON, b"{", None)
     ask(caller, payload=None, page=None, scale=None, format=None, session=None)
     assert asked_of(drawing) == PreviewRequest(TEXT, None)
 
@@ -109,7 +115,7 @@ def test_numbers_of_the_data_keep_their_text(caller, drawing, number):
     body = f'{{"template": "<a/>", "payload": {{"n": {number}}}}}'
     answer = caller.post("/v2/preview", data=body, content_type="application/json")
     assert answer.status_code == 200
-    assert asked_of(drawing).data.text == f'{{"n": {number}}}'
+    assert asked_of(drawing).data.body == f'{{"n": {number}}}'.encode()
 
 
 def test_a_stored_template_is_named_by_its_reference(caller, drawing):

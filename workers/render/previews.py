@@ -99,7 +99,7 @@ def _make_payload(request: PreviewRequest) -> Payload | None:
     data = request.data
     if data is None:
         return None
-    return Payload(PayloadKind(data.kind.value), data.text.encode(), flow=data.flow)
+    return Payload(PayloadKind(data.kind.value), data.body, flow=data.flow)
 
 
 def _make_options(job: RenderJob) -> RenderOptions:
