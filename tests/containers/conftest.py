@@ -97,8 +97,10 @@ class Tenant:
     def read_state(self) -> State:
         """Read the ledger by the operator's command, and all else as the account does."""
         usage = self.api.usage()
-        export = ("pressroom", "ledger", "export", "--format", "ndjson")
-        rows = map(json.loads, self.farm.execute("maintenance", *export).splitlines())
+        export = ("pressroom", "ledger", "export", "--account", self.account)
+        rows = map(
+            json.loads, self.farm.execute("maintenance", *export, "--format", "ndjson").splitlines()
+        )
         batches = list(self.api.batches())
         items = chain.from_iterable(self.api.items(each.id) for each in batches)
         return State(
