@@ -75,13 +75,16 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
     """
     members = split_object(data, fields=kind.__struct_fields__)
     # What is kept as it was sent, which may be large, is not read twice.
-    as_sent = {each.name for each in msgspec.structs.fields(kind) if each.type is msgspec.Raw}
-    parsed = [b'"%s":%s' % (name.encode(), members[name]) for name in members.keys() - as_sent]
+    as_sent = {
+        each.name: msgspec.Raw(members.pop(each.name))
+        for each in msgspec.structs.fields(kind)
+        if each.type is msgspec.Raw and each.name in members
+    }
+    if as_sent:
+        others = (b'"%s":%s' % (name.encode(), value) for name, value in members.items())
+        data = b"{%s}" % b",".join(others)
     try:
-        record = kind.decode(b"{%s}" % b",".join(parsed))
-        return record.replace(
-            **{name: msgspec.Raw(members[name]) for name in as_sent & members.keys()}
-        )
+        return kind.decode(data).replace(**as_sent)
     except msgspec.ValidationError as error:
         raise ServiceError(400, f"Invalid {what}: {error}.") from error
     except (ValueError, RecursionError) as error:
