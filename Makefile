@@ -21,7 +21,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate docs lint types arch lock fmt check client render language records studio vscode gallery proof sbom clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench docs lint types arch lock fmt check client render language records studio vscode gallery proof sbom clean
 
 ##@ Start here
 help: ## list the targets
@@ -86,8 +86,6 @@ fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SE
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (PARTS=engine,farm for some, HUGE=100000 for memory)
 	@$(BIN)/python -m tests.bench.table --write $(if $(PARTS),--parts $(PARTS)) $(if $(HUGE),--huge $(HUGE))
-simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers
-	@$(BIN)/python -m tests.bench.simulation
 
 ##@ Check
 lint: $(DEV_READY) ## style, common mistakes and spelling

@@ -1,1 +1,0 @@
-"""Simulation of a farm's queues: waiting times by load and size."""
