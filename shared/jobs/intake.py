@@ -42,28 +42,17 @@ def _held_lock() -> Lock:
 
 
 @dataclass(slots=True)
-class IntakeEntry:
+class _Entry:
     """A job to be recorded; `first_call` is the earlier call with the same idempotency key."""
 
     job: RenderJob
     record: JobRecord
-    call: KeyedCall | None = None
-    ready: Lock = field(
-        default_factory=_held_lock
-    )  # held until the entry is done or its thread must write
+    call: KeyedCall | None
+    # Held until the entry is done, or its thread must write.
+    ready: Lock = field(default_factory=_held_lock)
     is_done: bool = False
     first_call: FirstCall | None = None
     failure: BaseException | None = None
-
-    def result(self) -> FirstCall | None:
-        """Return the earlier call with the same key, None if the job was accepted.
-
-        Raises:
-            Unavailable: the database was unreachable; nothing was recorded.
-        """
-        if self.failure is not None:
-            raise self.failure
-        return self.first_call
 
 
 class JobIntake:
@@ -78,7 +67,7 @@ class JobIntake:
         self._broker = broker
         self._batches = batches
         self._lock = Lock()
-        self._waiting: deque[IntakeEntry] = deque()
+        self._waiting: deque[_Entry] = deque()
         self._is_writing = False
         self._is_busy = False
 
@@ -93,30 +82,22 @@ class JobIntake:
         Raises:
             Unavailable: the database is unreachable; nothing is recorded.
         """
-        entry = IntakeEntry(job, record, call)
-        self._write_or_wait([entry], gather=True)
-        return entry.result()
-
-    def write(self, entries: Sequence[IntakeEntry]) -> None:
-        """Record several jobs, then queue them; `IntakeEntry.result` returns the result of each."""
-        self._write_or_wait(entries, gather=False)
-
-    def _write_or_wait(self, entries: Sequence[IntakeEntry], *, gather: bool) -> None:
+        entry = _Entry(job, record, call)
         with self._lock:
-            self._waiting.extend(entries)
+            self._waiting.append(entry)
             is_turn = not self._is_writing
             self._is_writing = True
-        for entry in entries:
-            if not is_turn:
-                entry.ready.acquire()
-            if not entry.is_done:
-                self._write_waiting(gather=gather)
-            is_turn = False
+        if not is_turn:
+            entry.ready.acquire()
+        if not entry.is_done:
+            self._write_waiting()
+        if entry.failure is not None:
+            raise entry.failure
+        return entry.first_call
 
-    def _write_waiting(self, *, gather: bool) -> None:
-        if gather:
-            # Even a sleep of 0 s lets other greenlets of this thread add their entries.
-            time.sleep(_GATHER_SECONDS if self._is_busy else 0)
+    def _write_waiting(self) -> None:
+        # Even a sleep of 0 s lets other greenlets of this thread add their entries.
+        time.sleep(_GATHER_SECONDS if self._is_busy else 0)
         with self._lock:
             count = min(len(self._waiting), _MOST_AT_ONCE)
             entries = [self._waiting.popleft() for _ in range(count)]
@@ -143,7 +124,7 @@ class JobIntake:
         if next_writer is not None:
             next_writer.ready.release()
 
-    def _record(self, entries: Sequence[IntakeEntry]) -> None:
+    def _record(self, entries: Sequence[_Entry]) -> None:
         """Record jobs and queue them: interactive ones individually, others in slices."""
         with self._database.session() as session:
             _take_keys(session, entries)
@@ -159,7 +140,7 @@ class JobIntake:
             self._broker.queue_recorded(awaited)
 
 
-def _take_keys(session: Session, entries: Sequence[IntakeEntry]) -> None:
+def _take_keys(session: Session, entries: Sequence[_Entry]) -> None:
     at = now()
     for entry in entries:
         if entry.call is not None:

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 from msgspec import structs
-from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
+from sqlalchemy import RowMapping, Select, bindparam, delete, func, insert, literal, select, update
 
 from shared.batches.records import JobSlice
 from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
-from shared.db.queries import add_rows, belongs_to_slots, find_retention, select_newest
+from shared.db.queries import belongs_to_slots, find_retention, select_newest
 from shared.db.session import Database, Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
@@ -38,20 +38,6 @@ class JobStatus(StrEnum):
         return self not in (JobStatus.QUEUED, JobStatus.RUNNING)
 
 
-_NEW: Final = (
-    "id",
-    "account_id",
-    "workspace_id",
-    "user_id",
-    "message",
-    "is_draft",
-    "template",
-    "created_at",
-    "queued_at",
-    "sweep_at",
-    "deliver_to",
-    "subject",
-)
 _EVENTS: Final = {
     JobStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
     JobStatus.FAILED: WebhookEvent.JOB_FAILED,
@@ -146,7 +132,7 @@ def write_job(job: JobRecord) -> dict[str, Any]:
 def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
     """Insert new jobs."""
     if records:
-        add_rows(session, jobs, [_new_row(record) for record in records])
+        session.execute(insert(jobs), [record.to_builtins() for record in records])
 
 
 def find_job(session: Session, job_id: str) -> JobRecord | None:
@@ -298,12 +284,6 @@ def _end_values(end: JobEnd, at: datetime, kept: timedelta) -> dict[str, Any]:
     values: dict[str, Any] = end.to_builtins()
     values["warnings"] = values["warnings"] or None
     return values | {"finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
-
-
-def _new_row(record: JobRecord) -> dict[str, Any]:
-    # Columns that a new job leaves empty are omitted: each one costs a conversion.
-    row = {name: getattr(record, name) for name in _NEW}
-    return row | {"status": record.status.value, "lane": record.lane.value}
 
 
 # The delay before a job is retried that failed because of an outage.

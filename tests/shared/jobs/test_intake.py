@@ -16,7 +16,7 @@ from shared.clock import epoch
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.identifiers import new_id
-from shared.jobs.intake import IntakeEntry, JobIntake
+from shared.jobs.intake import JobIntake
 from shared.jobs.records import Allowance, BodyKind, Claim, ClaimStorage, Lane, Meter, RenderJob
 from shared.jobs.repository import add_jobs, count_unfinished_jobs, find_job
 from shared.queue.broker import Broker, Publisher
@@ -55,30 +55,24 @@ def make(account):
     return make
 
 
-def test_grouped_and_single_jobs_are_each_written_once(database, redis, make, redis_url):
+def test_jobs_of_many_threads_are_each_written_once(database, redis, make, redis_url):
     intake = make_intake(database, redis, redis_url)
-    gathered = [[IntakeEntry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
     with ThreadPoolExecutor(12) as pool:
-        writing = [pool.submit(intake.write, entries) for entries in gathered]
-        alone = [pool.submit(intake.accept, *make()) for _ in range(40)]
-        assert [each.result() for each in writing] == [None] * 4
-        assert [each.result() for each in alone] == [None] * 40
-    assert all(
-        entry.is_done and entry.result() is None for entries in gathered for entry in entries
-    )
+        assert [pool.submit(intake.accept, *make()).result() for _ in range(20)] == [None] * 20
+        accepted = [pool.submit(intake.accept, *make()) for _ in range(220)]
+        assert [each.result() for each in accepted] == [None] * 220
     with database.snapshot() as session:
-        assert count_unfinished_jobs(session) == 198 + 40
+        assert count_unfinished_jobs(session) == 240
     assert redis.llen(BATCH) == WINDOW  # slices: the worker that takes one claims the waiting jobs
     assert redis.llen(INTERACTIVE) == 0
 
 
 def test_a_waited_job_has_its_own_message(database, redis, make, redis_url):
     intake = make_intake(database, redis, redis_url)
-    awaited = [replace(make()[0], lane=Lane.INTERACTIVE) for _ in range(3)]
-    entries = [
-        IntakeEntry(job, make_record(job, user_id="usr_1", template=None)) for job in awaited
-    ]
-    intake.write([*entries, IntakeEntry(*make())])
+    for _ in range(3):
+        job = replace(make()[0], lane=Lane.INTERACTIVE)
+        intake.accept(job, make_record(job, user_id="usr_1", template=None))
+    intake.accept(*make())
     assert (redis.llen(INTERACTIVE), redis.llen(BATCH)) == (3, 1)
 
 
@@ -90,7 +84,9 @@ def test_the_stored_record_equals_the_accepted_job(database, redis, make, redis_
     plain = replace(
         record, id=new_id("job"), created_at=datetime(2026, 2, 28, 23, 59, 59, 7, tzinfo=UTC)
     )
-    make_intake(database, redis, redis_url).write([IntakeEntry(job, odd), IntakeEntry(job, plain)])
+    intake = make_intake(database, redis, redis_url)
+    for each in (odd, plain):
+        intake.accept(job, each)
     with database.snapshot() as session:
         assert find_job(session, odd.id) == odd
         assert find_job(session, plain.id) == plain
@@ -119,7 +115,7 @@ def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
     database.close()
 
 
-def test_every_grouped_request_reports_an_unavailable_database(
+def test_every_caller_is_told_of_an_unavailable_database(
     database, redis, make, monkeypatch, redis_url
 ):
     def away():
@@ -127,11 +123,11 @@ def test_every_grouped_request_reports_an_unavailable_database(
 
     intake = make_intake(database, redis, redis_url)
     monkeypatch.setattr(database, "session", away)
-    entries = [IntakeEntry(*make()) for _ in range(120)]
-    intake.write(entries)
-    for entry in entries:
+    with ThreadPoolExecutor(12) as pool:
+        accepted = [pool.submit(intake.accept, *make()) for _ in range(120)]
+    for each in accepted:
         with pytest.raises(Unavailable):
-            entry.result()
+            each.result()
     assert redis.llen(BATCH) == 0
 
 
