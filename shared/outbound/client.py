@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from http.client import HTTPException
 from io import BytesIO
 from socket import socket
-from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from urllib3.exceptions import HTTPError
@@ -48,17 +47,8 @@ _BROKEN: Final = (HTTPError, HTTPException, OSError)
 _log: Final = log.get_logger(__name__)
 
 
-# The headers of caching (RFC 9111) and of conditional requests.
-_TOLD: Final = (
-    "Age",
-    "Cache-Control",
-    "Date",
-    "ETag",
-    "Expires",
-    "Last-Modified",
-    "Pragma",
-    "Vary",
-)
+# The headers of caching (RFC 9111).
+_TOLD: Final = ("Age", "Cache-Control", "Date", "Expires", "Pragma", "Vary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +131,8 @@ class Outbound:
         *,
         limit_bytes: int,
         deadline_seconds: float,
-        conditions: Mapping[str, str] = MappingProxyType({}),
     ) -> DownloadResult:
         """Download a URL into a file, following up to three redirects.
-
-        `conditions` are headers such as `If-None-Match`, sent to the first URL only.
 
         Raises:
             TargetRefusedError: the URL, or one redirected to, is not permitted.
@@ -153,7 +140,7 @@ class Outbound:
             TargetUnreachableError: no complete response within `deadline_seconds` in total.
         """
         give_up_at = ticks() + deadline_seconds
-        target, headers = parse_and_log(url), conditions
+        target = parse_and_log(url)
         caching_info: list[CachingInfo] = []
         for redirects in range(MAX_REDIRECTS + 1):
             with self._request(
@@ -161,7 +148,6 @@ class Outbound:
                 target,
                 give_up_at=give_up_at,
                 limit_bytes=limit_bytes,
-                headers=headers,
                 is_redirected=redirects > 0,
             ) as response:
                 caching_info.append(_read_caching_info(response))
@@ -170,7 +156,7 @@ class Outbound:
                     return replace(
                         _receive(response, file, limit_bytes), caching_info=tuple(caching_info)
                     )
-            target, headers = _follow_and_log(target, location), {}
+            target = _follow_and_log(target, location)
         raise TargetUnreachableError(f"its server redirects more than {MAX_REDIRECTS} times")
 
     def post(

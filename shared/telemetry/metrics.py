@@ -357,7 +357,7 @@ FETCHES_WAITING: Final = _gauge(
 FETCHER_CACHE_REQUESTS: Final = _counter(
     "fetcher_cache_requests",
     Exporter.FETCHER,
-    "Fetch requests by cache result: hit, revalidated (by a 304), miss, passed (cache bypassed).",
+    "Fetch requests by cache result: hit, miss, passed (cache bypassed).",
     "result",
 )
 FETCHER_CACHE_BYTES: Final = _gauge(

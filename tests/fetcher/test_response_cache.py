@@ -5,7 +5,6 @@ from io import BytesIO
 import pytest
 
 from shared.clock import ticks
-from workers.fetcher import response_cache as module
 from workers.fetcher.response_cache import (
     CacheEntry,
     CacheKey,
@@ -50,22 +49,14 @@ def test_an_account_does_not_see_the_entries_of_another():
     assert cache.find(key("x", "acc_2")) is None
 
 
-def test_unused_entries_expire(monkeypatch):
-    monkeypatch.setattr(module, "MAX_UNUSED_SECONDS", 0.0)
-    cache = ResponseCache(max_bytes=100_000)
-    cache.put(key("x"), kept())
-    cache.evict_unused()
-    assert cache.find(key("x")) is None
-    assert cache.size == 0
-
-
-def test_stale_entries_are_still_found():
+def test_stale_entries_are_neither_found_nor_kept():
     cache = ResponseCache(max_bytes=100_000)
     cache.put(key("x"), kept(seconds=0))
-    assert not cache.find(key("x")).is_fresh
-    cache.drop(key("x"))
-    cache.drop(key("x"))
-    assert cache.size == 0
+    cache.put(key("y"), kept())
+    assert cache.find(key("x")) is None
+    cache.evict_stale()
+    assert cache.find(key("y"))
+    assert cache.size < 2 * 4096 + 5
 
 
 @pytest.mark.parametrize("size", [0, 1, 1024 * 1024, 1024 * 1024 + 1, 5_000_000])

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http import HTTPStatus
 from threading import Event, Lock
-from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
 from shared.clock import ticks
 from shared.limits import MAX_IMAGE_BYTES
 from shared.outbound import (
-    CachingInfo,
     FetchRequest,
     NotCachedError,
     Outbound,
@@ -34,9 +31,7 @@ from workers.fetcher.response_cache import (
     FetchedResponse,
     ResponseCache,
     SharedBody,
-    freshen,
     open_spool,
-    read_conditions,
     read_lifetime,
 )
 
@@ -146,13 +141,12 @@ class CacheResult(StrEnum):
     """The cache result of a fetch request; `passed` requests bypass the cache."""
 
     HIT = "hit"
-    REVALIDATED = "revalidated"
     MISS = "miss"
     BYPASSED = "passed"
 
 
 class FetchOutcome(StrEnum):
-    """The outcome of an outbound request; `answered` is a status without a body, such as 304 or 404."""
+    """The outcome of an outbound request; `answered` is a status without a body, such as 404."""
 
     FETCHED = "fetched"
     ANSWERED = "answered"
@@ -163,7 +157,6 @@ class FetchOutcome(StrEnum):
     FAILED = "failed"
 
 
-_NO_CONDITIONS: Final[Mapping[str, str]] = MappingProxyType({})
 _RAISED: Final = {
     NoSlotError: FetchOutcome.BUSY,
     TargetRefusedError: FetchOutcome.REFUSED,
@@ -215,19 +208,19 @@ class FetchService:
     def _fetch_uncached(self, request: FetchRequest) -> FetchedResponse:
         """Fetch without the cache: uploads must store the current content."""
         self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.BYPASSED)
-        return self._send(request, _NO_CONDITIONS)[0]
+        return self._send(request)[0]
 
     def _find_cached(self, request: FetchRequest) -> FetchedResponse:
         key = CacheKey(request.account, request.url)
         entry = self._cache.find(key)
-        if entry is not None and entry.is_fresh:
+        if entry is not None:
             self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.HIT)
             return entry.response
         if request.is_cache_only:
             raise NotCachedError
         fetch, is_first = self._join(key)
         if is_first:
-            return self._fetch_shared(key, request, entry, fetch)
+            return self._fetch_shared(key, request, fetch)
         fetch.done.wait(request.patience_seconds + request.deadline_seconds)
         if fetch.error is not None:
             raise fetch.error
@@ -249,11 +242,14 @@ class FetchService:
         self,
         key: CacheKey,
         request: FetchRequest,
-        entry: CacheEntry | None,
         fetch: _FetchInProgress,
     ) -> FetchedResponse:
         try:
-            response, fetch.entry = self._revalidate(key, request, entry)
+            response, lifetime = self._send(request)
+            self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.MISS)
+            if lifetime is not None:
+                fetch.entry = CacheEntry(response, ticks() + lifetime)
+                self._cache.put(key, fetch.entry)
             return response
         except (TargetRefusedError, TargetTooLargeError, NoSlotError) as error:
             fetch.error = error
@@ -263,34 +259,11 @@ class FetchService:
                 del self._in_progress[key]
             fetch.done.set()
 
-    def _revalidate(
-        self, key: CacheKey, request: FetchRequest, entry: CacheEntry | None
-    ) -> tuple[FetchedResponse, CacheEntry | None]:
-        conditions = _NO_CONDITIONS if entry is None else read_conditions(entry.caching_info)
-        response, caching_info = self._send(request, conditions)
-        result = CacheResult.MISS
-        if (
-            response.status == HTTPStatus.NOT_MODIFIED
-            and entry is not None
-            and len(caching_info) == 1
-        ):
-            result, response, caching_info = (
-                CacheResult.REVALIDATED,
-                entry.response,
-                (freshen(entry.caching_info[0], caching_info[0]),),
-            )
-        self._observer.count(metrics.FETCHER_CACHE_REQUESTS, result)
-        new_entry = _make_entry(response, caching_info)
-        if new_entry is None:
-            self._cache.drop(key)
-        else:
-            self._cache.put(key, new_entry)
-        return response, new_entry
+    def _send(self, request: FetchRequest) -> tuple[FetchedResponse, float | None]:
+        """Send one outbound request; return the response, and for how long it may be used again.
 
-    def _send(
-        self, request: FetchRequest, conditions: Mapping[str, str]
-    ) -> tuple[FetchedResponse, tuple[CachingInfo, ...]]:
-        """Send one outbound request. An unreachable server is a result; a refused URL raises."""
+        An unreachable server is a result; a refused URL raises.
+        """
         host = _host_of(request.url)
         begun, outcome = ticks(), FetchOutcome.FAILED
         try:
@@ -298,7 +271,7 @@ class FetchService:
                 request.account, host, patience_seconds=request.patience_seconds
             ):
                 begun = ticks()
-                response, caching_info = self._download(request, conditions)
+                response, lifetime = self._download(request)
             outcome = _outcome_of(response)
         except (NoSlotError, TargetRefusedError, TargetTooLargeError) as error:
             outcome = _RAISED[type(error)]
@@ -311,11 +284,9 @@ class FetchService:
             log.info(
                 "fetch ended", host=host, outcome=outcome.value, milliseconds=round(seconds * 1000)
             )
-        return response, caching_info
+        return response, lifetime
 
-    def _download(
-        self, request: FetchRequest, conditions: Mapping[str, str]
-    ) -> tuple[FetchedResponse, tuple[CachingInfo, ...]]:
+    def _download(self, request: FetchRequest) -> tuple[FetchedResponse, float | None]:
         with open_spool() as file:
             try:
                 answer = self._outbound.download(
@@ -323,21 +294,15 @@ class FetchService:
                     file,
                     limit_bytes=MAX_IMAGE_BYTES,
                     deadline_seconds=request.deadline_seconds,
-                    conditions=conditions,
                 )
             except TargetTooLargeError:
                 raise
             except TargetUnreachableError as error:
-                return FetchedResponse(0, failure=error), ()
-            body = SharedBody(file, answer.size) if 200 <= answer.status < 300 else None
-        return FetchedResponse(answer.status, body), answer.caching_info
-
-
-def _make_entry(
-    response: FetchedResponse, caching_info: tuple[CachingInfo, ...]
-) -> CacheEntry | None:
-    lifetime = FAILURE_SECONDS if response.body is None else read_lifetime(caching_info)
-    return None if lifetime is None else CacheEntry(response, ticks() + lifetime, caching_info)
+                return FetchedResponse(0, failure=error), FAILURE_SECONDS
+            if not 200 <= answer.status < 300:
+                return FetchedResponse(answer.status), FAILURE_SECONDS
+            body = SharedBody(file, answer.size)
+        return FetchedResponse(answer.status, body), read_lifetime(answer.caching_info)
 
 
 def _outcome_of(response: FetchedResponse) -> FetchOutcome:

@@ -124,7 +124,7 @@ def main() -> None:
     stop_on_signals(stop.set)
     fetcher.start()
     while not stop.wait(_EVICT_SECONDS):
-        fetcher.cache.evict_unused()
+        fetcher.cache.evict_stale()
     fetcher.stop(patience_seconds=_STOP_SECONDS)
 
 

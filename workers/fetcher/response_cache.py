@@ -52,8 +52,6 @@ def open_spool() -> BinaryIO:
     return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
 
 
-# Unused entries are evicted after this time, even if they could be revalidated.
-MAX_UNUSED_SECONDS: Final = 3600.0
 _MAX_ENTRIES: Final = 4096
 # The memory of an entry besides its body.
 _OVERHEAD_BYTES: Final = 4096
@@ -82,16 +80,10 @@ class FetchedResponse:
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """A cache entry: the result, the end of its freshness, and its caching information."""
+    """A cache entry: the result, and the end of its freshness."""
 
     response: FetchedResponse
     fresh_until: float
-    caching_info: tuple[CachingInfo, ...] = ()
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether it may be used without revalidation."""
-        return ticks() < self.fresh_until
 
 
 class ResponseCache:
@@ -100,8 +92,7 @@ class ResponseCache:
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._lock = Lock()
-        # In order of use, with the time of the last use.
-        self._entries: OrderedDict[CacheKey, tuple[CacheEntry, float]] = OrderedDict()
+        self._entries: OrderedDict[CacheKey, CacheEntry] = OrderedDict()  # in order of use
         self._size = 0
 
     @property
@@ -110,12 +101,11 @@ class ResponseCache:
         return self._size
 
     def find(self, key: CacheKey) -> CacheEntry | None:
-        """Return an entry, fresh or stale, None if there is none."""
+        """Return an entry that is fresh, None if there is none."""
         with self._lock:
-            if key not in self._entries:
+            entry = self._entries.get(key)
+            if entry is None or ticks() >= entry.fresh_until:
                 return None
-            entry, _ = self._entries[key]
-            self._entries[key] = (entry, ticks())
             self._entries.move_to_end(key)
             return entry
 
@@ -125,26 +115,21 @@ class ResponseCache:
             self._drop(key)
             if _cost(entry) > self._max_bytes:
                 return
-            self._entries[key] = (entry, ticks())
+            self._entries[key] = entry
             self._size += _cost(entry)
             while self._size > self._max_bytes or len(self._entries) > _MAX_ENTRIES:
                 self._drop(next(iter(self._entries)))
 
-    def drop(self, key: CacheKey) -> None:
-        """Remove an entry."""
+    def evict_stale(self) -> None:
+        """Evict entries that may not be used any more."""
         with self._lock:
-            self._drop(key)
-
-    def evict_unused(self) -> None:
-        """Evict entries that were not used for `MAX_UNUSED_SECONDS`."""
-        with self._lock:
-            since = ticks() - MAX_UNUSED_SECONDS
-            while self._entries and next(iter(self._entries.values()))[1] < since:
-                self._drop(next(iter(self._entries)))
+            for key in [
+                key for key, entry in self._entries.items() if ticks() >= entry.fresh_until
+            ]:
+                self._drop(key)
 
     def _drop(self, key: CacheKey) -> None:
-        if key in self._entries:
-            entry, _ = self._entries.pop(key)
+        if (entry := self._entries.pop(key, None)) is not None:
             self._size -= _cost(entry)
 
 
@@ -161,8 +146,6 @@ FAILURE_SECONDS: Final = 5.0
 
 _DIRECTIVE: Final = re.compile(r'([A-Za-z-]+)\s*(?:=\s*(?:"([^"]*)"|([^\s,]+)))?')
 _HEURISTIC: Final = frozenset({200, 203, 301, 308})  # heuristically cacheable (RFC 9110, 15.1)
-_TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
-_DATE: Final = re.compile(r"[\x20-\x7e]{1,64}")
 
 
 def read_lifetime(answers: Sequence[CachingInfo]) -> float | None:
@@ -175,26 +158,6 @@ def read_lifetime(answers: Sequence[CachingInfo]) -> float | None:
     if not known or len(known) < len(lifetimes):
         return None
     return min(*known, MAX_SECONDS)
-
-
-def read_conditions(answers: Sequence[CachingInfo]) -> Mapping[str, str]:
-    """Return the headers of a conditional request, empty if revalidation is not possible.
-
-    Redirected responses are not revalidated. Validators are only sent back if they are well-formed.
-    """
-    if len(answers) != 1:
-        return {}
-    headers = answers[0].headers
-    tag, modified = headers.get("etag", ""), headers.get("last-modified", "")
-    if _TAG.fullmatch(tag):
-        return {"If-None-Match": tag}
-    return {"If-Modified-Since": modified} if _DATE.fullmatch(modified) else {}
-
-
-def freshen(stored: CachingInfo, answer: CachingInfo) -> CachingInfo:
-    """Return the updated caching information of a stored response after a 304 (RFC 9111, 4.3.4)."""
-    older = {name: value for name, value in stored.headers.items() if name != "age"}
-    return CachingInfo(stored.status, {**older, **answer.headers})
 
 
 def _read_one(answer: CachingInfo) -> float | None:
