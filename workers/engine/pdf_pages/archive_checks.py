@@ -19,8 +19,8 @@ from fontTools.encodings.StandardEncoding import StandardEncoding
 from fontTools.misc import eexec
 from fontTools.misc.psCharStrings import T1CharString, T2CharString, calcSubrBias
 
-from workers.engine.pdf_pages.file import DecodedBudget, PdfFile, is_name
-from workers.engine.pdf_pages.objects import FONT_FILES, Lexer, PdfObject, Stream
+from workers.engine.pdf_pages.file import DecodedBudget, PdfFile, is_name, parse_object
+from workers.engine.pdf_pages.objects import FONT_FILES, PdfObject, Stream
 
 _SYMBOLIC: Final = 4  # ISO 32000-1, table 123
 _LATIN: Final = ("MacRomanEncoding", "WinAnsiEncoding")
@@ -205,7 +205,7 @@ def _compare(measured: float | None, stated: float, *, is_visible: bool) -> str:
 def _read_codes(shown: Mapping[bytes, bool], size: int) -> dict[int, bool]:
     codes: dict[int, bool] = {}
     for operand, is_visible in shown.items():
-        text = Lexer(operand).read_object()
+        text = parse_object(operand)
         for string in text if isinstance(text, list) else [text]:
             if isinstance(string, bytes):
                 for at in range(0, len(string), size):

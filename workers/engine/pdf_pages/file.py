@@ -10,7 +10,6 @@ import binascii
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from io import BytesIO
 from typing import Final, NamedTuple, TypeVar
 
@@ -19,12 +18,12 @@ import pikepdf
 from workers.engine.pdf_pages.objects import (
     SIMPLIFY,
     IndirectReference,
-    Lexer,
     Name,
     PdfObject,
     Stream,
     UnusablePdfError,
     damaged,
+    read_object,
 )
 
 # Of all streams of one import together: an A4 page in colour at 600 dpi is 100 MB.
@@ -280,7 +279,7 @@ _QPDF_ERRORS: Final = (
     TypeError,
     KeyError,
     IndexError,
-    OverflowError,
+    ArithmeticError,
     RuntimeError,
 )
 
@@ -295,8 +294,7 @@ def is_pdf(data: bytes) -> bool:
 class PdfFile:
     """The objects of a PDF. A damaged cross-reference is replaced by a search for objects.
 
-    qpdf reads objects when they are asked for. Their syntax is taken from it in its own, canonical
-    form, since pikepdf cannot read names that are not UTF-8.
+    qpdf reads objects when they are asked for.
 
     Files that are encrypted without a password, to restrict printing or copying, are read only with
     `accepts_restricted`.
@@ -314,7 +312,7 @@ class PdfFile:
         if self._pdf.is_encrypted and not accepts_restricted:
             raise _encrypted()
         self.catalog: dict[str, PdfObject] = self.resolve_dictionary(
-            _try(lambda: _parse(self._pdf.Root))
+            _try(lambda: read_object(self._pdf.Root))
         )
 
     def find_page(self, number: int) -> tuple[dict[str, PdfObject] | None, int]:
@@ -347,7 +345,7 @@ class PdfFile:
         return count
 
     def _read_page(self, number: int) -> dict[str, PdfObject]:
-        page = _try(lambda: _parse(self._pdf.pages[number - 1].obj))
+        page = _try(lambda: read_object(self._pdf.pages[number - 1].obj))
         return page if isinstance(page, dict) else {}
 
     def resolve(self, value: PdfObject) -> PdfObject:
@@ -405,7 +403,7 @@ class PdfFile:
 
     def _load(self, reference: IndirectReference) -> PdfObject:
         if reference not in self._objects:
-            self._objects[reference] = _try(lambda: _parse(self._pdf.get_object(*reference)))
+            self._objects[reference] = _try(lambda: read_object(self._pdf.get_object(*reference)))
         return self._objects[reference]
 
 
@@ -431,19 +429,13 @@ def _try(read: Callable[[], Result]) -> Result:
         raise damaged("an object cannot be read") from None
 
 
-def _parse(found: PdfObject) -> PdfObject:
-    """Return an object of pikepdf as Python values, with references to other indirect objects.
+def parse_object(written: bytes) -> PdfObject:
+    """Return an object of which the syntax is given, such as an operand.
 
     Raises:
-        UnusablePdfError: it is nested too deeply.
+        UnusablePdfError: it cannot be read.
     """
-    if isinstance(found, pikepdf.Stream):
-        entries = Lexer(found.stream_dict.unparse(resolved=True)).read_object()
-        return Stream(entries, found.read_raw_bytes())
-    if isinstance(found, pikepdf.Object):
-        return Lexer(found.unparse(resolved=True)).read_object()
-    # pikepdf has values of Python for null, booleans and numbers.
-    return float(found) if isinstance(found, Decimal) else found
+    return _try(lambda: read_object(pikepdf.Object.parse(written)))
 
 
 def is_name(value: PdfObject, *names: str) -> bool:

@@ -43,13 +43,13 @@ from workers.engine.pdf_pages.objects import (
     FONT_FILES,
     SIMPLIFY,
     IndirectReference,
-    Lexer,
     ObjectBuilder,
     Parts,
     PdfObject,
     Stream,
     UnusablePdfError,
     damaged,
+    read_name,
     write_atom,
     write_deflated,
     write_name,
@@ -544,7 +544,7 @@ class ResourceCopier:
 
 
 def _read_name(written: bytes) -> str:
-    return str(Lexer(written).read_name()) if written.startswith(b"/") else ""
+    return str(read_name(written)) if written.startswith(b"/") else ""
 
 
 def _type_of(value: PdfObject) -> PdfObject:
