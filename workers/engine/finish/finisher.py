@@ -6,13 +6,12 @@ permissions are those of the `security` element (ISO 32000-2, 7.6).
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import atan2, cos, hypot, sin
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import pikepdf
 
@@ -38,46 +37,18 @@ def embed_files(pdf: pikepdf.Pdf, attachments: Sequence[Attachment]) -> None:
 
     The names must be unique.
     """
-    if not attachments:
-        return
-    entries: list[Any] = []
-    specified: list[Any] = []
-    for attachment in sorted(attachments, key=lambda one: _key_of(one.name)):
-        specification = pdf.make_indirect(_file_specification(pdf, attachment))
-        entries += [pikepdf.String(_key_of(attachment.name)), specification]
-        specified.append(specification)
-    if "/Names" not in pdf.Root:
-        pdf.Root.Names = pdf.make_indirect(pikepdf.Dictionary())
-    tree = pikepdf.Dictionary(Names=pikepdf.Array(entries))
-    pdf.Root.Names.EmbeddedFiles = pdf.make_indirect(tree)
-    pdf.Root.AF = pikepdf.Array(specified)
-
-
-def _key_of(name: str) -> bytes:
-    """Return the key in the name tree, which is sorted by bytes (PDF 1.7, 7.9.6)."""
-    return bytes(pikepdf.String(name))
-
-
-def _file_specification(pdf: pikepdf.Pdf, attachment: Attachment) -> pikepdf.Dictionary:
-    """Return the file specification (PDF 1.7, 7.11.3), with both names that ISO 19005-3, 6.8 requires."""
-    stream = pdf.make_stream(attachment.content)
-    stream.Type = pikepdf.Name.EmbeddedFile
-    stream.Subtype = pikepdf.Name("/" + attachment.media_type)
-    stream.Params = pikepdf.Dictionary(  # ISO 32000-2, 14.13.2: associated files have a date
-        Size=len(attachment.content),
-        ModDate=pikepdf.String(write_date(attachment.modified)),
-        CheckSum=pikepdf.String(hashlib.md5(attachment.content, usedforsecurity=False).digest()),
-    )
-    specification = pikepdf.Dictionary(
-        Type=pikepdf.Name.Filespec,
-        F=pikepdf.String(attachment.name),
-        UF=pikepdf.String(attachment.name),
-        EF=pikepdf.Dictionary(F=stream, UF=stream),
-        AFRelationship=pikepdf.Name(_RELATIONSHIPS[attachment.relationship]),
-    )
-    if attachment.description:
-        specification.Desc = pikepdf.String(attachment.description)
-    return specification
+    for each in sorted(attachments, key=lambda one: bytes(pikepdf.String(one.name))):
+        pdf.attachments[each.name] = pikepdf.AttachedFileSpec(  # type: ignore[call-arg] # the stub lacks `relationship`
+            pdf,
+            each.content,
+            filename=each.name,
+            description=each.description,
+            mime_type=each.media_type,
+            mod_date=write_date(each.modified),  # ISO 32000-2, 14.13.2
+            relationship=pikepdf.Name(_RELATIONSHIPS[each.relationship]),
+        )
+    if attachments:
+        pdf.Root.AF = pikepdf.Array([file.obj for file in pdf.attachments.values()])
 
 
 def write_date(moment: date | datetime) -> str:
@@ -208,7 +179,7 @@ def mark_as_draft(pdf: pikepdf.Pdf) -> None:
             after[box] = pdf.make_stream(_write_placement(*box))
         page.contents_add(before, prepend=True)
         page.contents_add(after[box])
-        _ensure_resources(page).XObject[_NAME] = word
+        page.add_resource(word, pikepdf.Name.XObject, pikepdf.Name(_NAME))
 
 
 def _add_word(pdf: pikepdf.Pdf) -> pikepdf.Object:
@@ -252,16 +223,6 @@ def _fitting_scale(width: float, height: float, angle: float) -> float:
     high = length * sin(angle) + _HEIGHT * cos(angle)
     share = hypot(width, height) * _SHARE_OF_DIAGONAL / length
     return min(share, _SHARE_OF_PAPER * width / wide, _SHARE_OF_PAPER * height / high)
-
-
-def _ensure_resources(page: pikepdf.Page) -> Any:
-    """Return the page's resource dictionary with an `XObject` entry, created if missing."""
-    resources = page.obj.get("/Resources")
-    if resources is None:
-        resources = page.obj.Resources = pikepdf.Dictionary()
-    if "/XObject" not in resources:
-        resources.XObject = pikepdf.Dictionary()
-    return resources
 
 
 @dataclass(frozen=True, slots=True)
