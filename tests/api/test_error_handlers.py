@@ -22,14 +22,6 @@ def check_body(answer, status):
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/v2/nothing", "/v2//pdf", "/v2/pdf//", "/v2/templates/a/b"]
-)
-def test_an_unknown_path_is_a_404(caller, path):
-    body = check_body(caller.get(path), 404)
-    assert path in body["message"]
-
-
-@pytest.mark.parametrize(
     ("method", "path", "allow"),
     [
         ("GET", "/v2/pdf", "POST"),

@@ -12,12 +12,6 @@ from api.app import create_app
 from shared.auth import accounts
 
 
-@pytest.fixture
-def other(database):
-    with database.session() as session:
-        return accounts.create_account(session, email="bo@example.org")
-
-
 def test_a_key_is_shown_once_and_works(caller, stranger, account):
     made = caller.post("/v2/keys", json={"name": "Shop", "expires_at": "2199-01-31T12:00:00Z"})
     assert made.status_code == 201
@@ -30,12 +24,6 @@ def test_a_key_is_shown_once_and_works(caller, stranger, account):
     assert made.json["key"] not in answer.get_data(as_text=True)
     assert listed[1]["display"] == f"{made.json['key'][:7]}…{made.json['key'][-4:]}"
     assert {key["user"]["email"] for key in listed} == {"ada@example.org"}
-
-
-def test_a_key_needs_no_name(caller):
-    made = caller.post("/v2/keys")
-    assert made.status_code == 201
-    assert "name" not in made.json
 
 
 def test_a_revoked_key_is_rejected_on_the_next_request(caller, account):

@@ -86,13 +86,6 @@ def test_a_preview_uses_its_own_queue_and_returns_its_page(caller, drawing):
     assert asked_of(drawing).scale == DEFAULT_SCALE
 
 
-def test_a_document_without_a_page_is_answered_200_with_its_findings(caller, worker):
-    findings = {"valid": False, "errors": [{"message": "No."}], "warnings": []}
-    worker.answer = lambda job: JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=findings)
-    answer = ask(caller)
-    assert (answer.status_code, answer.json) == (200, {"pages": 0, "findings": findings})
-
-
 def test_the_parameters_reach_the_worker(caller, drawing):
     ask(caller, page=7, scale=2.5, format="webp", payload={"a": [1.10, "ä"]}, session="tab_1-a")
     asked = asked_of(drawing)
@@ -108,14 +101,6 @@ def test_the_parameters_reach_the_worker(caller, drawing):
     assert data_of(drawing) == (BodyKind.JSON, b"{", None)
     ask(caller, payload=None, page=None, scale=None, format=None, session=None)
     assert asked_of(drawing) == PreviewRequest(TEXT, None)
-
-
-@pytest.mark.parametrize("number", ["1.10", "12345678901234567890.123456789", "1e400", "-0", "7"])
-def test_numbers_of_the_data_keep_their_text(caller, drawing, number):
-    body = f'{{"template": "<a/>", "payload": {{"n": {number}}}}}'
-    answer = caller.post("/v2/preview", data=body, content_type="application/json")
-    assert answer.status_code == 200
-    assert asked_of(drawing).data.body == f'{{"n": {number}}}'.encode()
 
 
 def test_a_stored_template_is_named_by_its_reference(caller, drawing):

@@ -128,12 +128,6 @@ def test_keyless_paths_have_no_rate(client, limited, database, account):
         assert "RateLimit" not in answer.headers
 
 
-def test_without_rate_limits_there_are_no_rate_headers(caller):
-    answer = caller.get("/v2/authcheck")
-    assert "RateLimit" not in answer.headers
-    assert "RateLimit-Policy" not in answer.headers
-
-
 def test_a_redis_outage_is_unavailable():
     with pytest.raises(Unavailable):
         RateLimiter(connect("redis://127.0.0.1:1/0")).take("acc", Rate(1, 1))

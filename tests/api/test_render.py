@@ -8,8 +8,8 @@ import pytest
 
 from api.app import create_app
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs.records import Allowance, BodyKind, ClaimStorage, RenderJob, RenderOutput
-from shared.limits import MAX_BODY_BYTES, MB
+from shared.jobs.records import Allowance, BodyKind, RenderJob, RenderOutput
+from shared.limits import MB
 from shared.queue.commits import failed_outcome
 
 XML = {"Content-Type": "application/xml"}
@@ -132,52 +132,14 @@ def test_an_encoding_other_than_gzip_is_rejected(caller, coding):
     assert "accepted is gzip" in answer.json["message"]
 
 
-def test_a_type_is_required(caller):
-    answer = caller.post("/v2/pdf", data=b"<document/>")
-    assert answer.status_code == 415
-    assert "text/markdown" in answer.json["message"]
-
-
 def test_an_empty_body_is_rejected(caller):
     assert caller.post("/v2/pdf", data=b"", headers=XML).status_code == 400
-
-
-def test_a_body_over_64_kb_is_stored_outside_the_message(caller, worker):
-    body = b"<document>" + b" " * 70_000 + b"</document>"
-    assert caller.post("/v2/pdf", data=body, headers=XML).status_code == 200
-    assert worker.jobs[0].body.home is ClaimStorage.BLOB
-    assert worker.bodies == [body]
-
-
-def test_a_large_pdf_is_streamed_from_the_blob_store(caller, worker):
-    worker.pdf = b"%PDF" + bytes(5_000_000)
-    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
-    assert answer.headers["Content-Length"] == "5000004"
-    assert answer.data == worker.pdf
-
-
-def test_a_content_length_over_32_mb_is_rejected_before_the_body(caller):
-    answer = caller.post(
-        "/v2/pdf",
-        headers=XML,
-        environ_overrides={
-            "wsgi.input": Unreadable(),
-            "CONTENT_LENGTH": str(MAX_BODY_BYTES + 1),
-        },
-    )
-    assert answer.status_code == 413
-    assert "32 MB" in answer.json["message"]
 
 
 def test_the_largest_body_is_what_the_operator_sets(caller, set_limits, worker):
     set_limits(body_mb=1)
     answer = caller.post("/v2/pdf", data=b" " * (MB + 1), headers=XML)
     assert (answer.status_code, "1 MB" in answer.json["message"]) == (413, True)
-
-
-class Unreadable:
-    def read(self, *_):
-        raise AssertionError("the body was read")
 
 
 def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, ports, account):
@@ -222,13 +184,6 @@ def test_a_used_up_allowance_is_rejected_before_queueing(caller, worker):
     assert answer.json["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 100, "usage": 100}
     assert caller.post("/v2/pdf?draft=true", data=b"<d/>", headers=XML).status_code == 200
     assert len(worker.jobs) == 2
-
-
-def test_an_empty_template_is_rejected(caller):
-    template_id = caller.post("/v2/templates?name=Empty").json["id"]
-    answer = caller.post(f"/v2/pdf?template={template_id}", json={"a": 1})
-    assert answer.status_code == 400
-    assert answer.json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
 
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from deploy.cli.commands import build_parser
-from tests.commands import list_commands, read_help
-
 ROOT = Path(__file__).parents[2]
 # The guide is the first part of LANGUAGE.md, where its links lead somewhere.
 PARTS = {"deploy/tools/language/guide.md"}
@@ -74,22 +71,3 @@ def test_every_file_that_a_page_names_is_there(name):
 def test_every_target_of_make_that_a_page_names_is_there(name):
     named = re.findall(r"(?:^|`)make ([a-z-]+)", (ROOT / name).read_text(), re.MULTILINE)
     assert set(named) <= TARGETS
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", PAGES)
-def test_every_command_that_a_page_names_is_there(name, capsys):
-    named = re.findall(
-        r"(?:^|`|bin/|--rm \S+ )pressroom ([a-z]+)(?: ([a-z]+))?",
-        (ROOT / name).read_text(),
-        re.MULTILINE,
-    )
-    assert [command for command in named if not is_command(*command, capsys)] == []
-
-
-def is_command(group: str, action: str, capsys: pytest.CaptureFixture[str]) -> bool:
-    parser = build_parser()
-    if group not in list_commands(parser.format_help()):
-        return False
-    actions = list_commands(read_help(parser, group, capsys))
-    return not action or not actions or action in actions

@@ -64,14 +64,6 @@ def test_every_module_of_a_feature_has_a_layer():
     assert {name for name in of_features - layered if not name.endswith("__init__")} == set()
 
 
-@pytest.mark.parametrize("page", ["README.md", "deploy/docs/run.md", "deploy/docs/upgrade.md"])
-def test_every_make_command_of_a_page_is_a_target(page):
-    text = (ROOT / page).read_text()
-    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
-    assert named
-    assert named <= make_targets()
-
-
 def test_every_target_has_a_description():
     told = set(re.findall(r"^([a-z-]+):[^\n]*## \S", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert told == make_targets()

@@ -162,14 +162,6 @@ def test_a_wait_out_of_bounds_is_rejected(caller, numbered, wait):
     assert caller.get(f"/v2/batches/{batch_id}?wait=0").json["status"] == "queued"
 
 
-@pytest.mark.parametrize("name", ["nothing", "batch_" + "a" * 24, "%01", "batch_" + "a" * 500])
-def test_an_unknown_batch_is_404(caller, name):
-    for path in ("", "/items", "/result"):
-        answer = caller.get(f"/v2/batches/{name}{path}")
-        assert (answer.status_code, "data" in answer.json) == (404, False)
-    assert caller.delete(f"/v2/batches/{name}").status_code == 404
-
-
 # --- GET /v2/batches/{id}/items -------------------------------------------------------------------
 
 

@@ -63,8 +63,3 @@ def test_a_template_id_of_1_to_128_characters_is_looked_up(caller, template_id):
     answer = caller.get(f"/v2/templates/{template_id}/versions")
     assert answer.status_code == 404
     assert answer.json["data"]["code"] == ErrorCode.TEMPLATE_NOT_FOUND
-
-
-def test_a_version_of_more_than_16_characters_is_a_400(caller, template):
-    assert caller.get(f"/v2/templates/{template}/versions/{'1' * 16}").status_code == 404
-    assert caller.get(f"/v2/templates/{template}/versions/{'1' * 17}").status_code == 400

@@ -88,10 +88,6 @@ def test_a_font_over_the_limit_is_rejected(caller):
     assert put(caller, "brand", bytes(MAX_FONT_BYTES + 1)).status_code == 413
 
 
-def test_a_content_type_that_is_not_a_font_is_rejected(caller):
-    assert put(caller, "brand", REGULAR, "image/png").status_code == 415
-
-
 def resources(ports, account) -> WorkspaceImages:
     stored = StoredFonts(ports.database, ports.blobs, ports.cell(account.account_id).font_pins)
     images = Images(

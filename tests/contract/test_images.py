@@ -126,8 +126,3 @@ def test_an_invalid_list_parameter_is_a_400_that_names_it(caller, query, named):
     answer = caller.get(f"/v2/images?{query}")
     assert answer.status_code == 400
     assert named in answer.json["message"]
-
-
-@pytest.mark.parametrize("name", ["abc", "a" * 64, "a-1", "123"])
-def test_names_of_3_to_64_characters_are_good(caller, name):
-    assert put(caller, name, draw()).status_code == 201

@@ -103,29 +103,3 @@ def test_a_stored_template_is_drawn_with_its_images_missing(caller, engine):
     answer = ask(caller, template=made)
     assert not answer["findings"]["valid"]
     assert "logo" in answer["findings"]["errors"][0]["message"]
-
-
-def test_nothing_is_metered(caller, engine, database):
-    for _ in range(3):
-        ask(caller)
-    usage = caller.get("/v2/account/usage").json
-    assert (usage["pagesGenerated"], usage["apiCalls"]) == (0, 0)
-    assert caller.get("/v2/jobs").json["jobs"] == []
-
-
-def test_a_text_that_is_sent_again_is_compiled_once(caller, engine, monkeypatch):
-    prepared = []
-
-    def prepare(source, linked):
-        prepared.append(source)
-        return prepare_template(source)
-
-    previewer = Previewer(prepare, preview)
-    engine_answer = engine.answer.__closure__
-    farm = next(
-        cell.cell_contents for cell in engine_answer if hasattr(cell.cell_contents, "previewer")
-    )
-    farm.previewer = previewer
-    for name in ("Bo", "Cy", "Di"):
-        ask(caller, payload={"name": name})
-    assert len(prepared) == 1

@@ -15,13 +15,6 @@ def make(client) -> str:
     return template_id
 
 
-def test_a_new_slug_is_201_and_repeated_200(caller, template):
-    for status in (201, 200):
-        answer = assign(caller, "my-letter", template)
-        assert answer.status_code == status
-        assert answer.json == {"slug": "my-letter", "template_id": template}
-
-
 def test_template_id_is_accepted_as_the_former_name(caller, template):
     answer = caller.post("/v2/slugs", json={"slug": "letter", "template_id": template})
     assert answer.status_code == 201

@@ -98,11 +98,6 @@ def test_all_problems_are_found_in_one_call_with_exact_extents(caller, judge):
     assert sources["p"]["lineStart"] == 4
 
 
-@pytest.mark.parametrize("media", ["text/xml", "application/xml", "text/plain"])
-def test_each_xml_type_is_a_complete_document(caller, judge, media):
-    assert ask(caller, DATA, media=media).json["valid"] is True
-
-
 def test_warnings_do_not_make_a_document_invalid(caller, judge):
     unused = DATA.replace("<flow>", '<style name="unused" color="maroon"/><flow>')
     answer = ask(caller, unused).json
@@ -205,12 +200,6 @@ def test_the_request_is_checked_as_a_renders_is(caller, homeless):
     empty = caller.post("/v2/templates?name=E").json["id"]
     answer = ask(caller, "{}", f"?template={empty}", "application/json")
     assert answer.json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
-
-
-def test_draft_is_no_parameter_of_a_validation(caller):
-    answer = ask(caller, DATA, "?draft=true")
-    assert answer.status_code == 400
-    assert "draft" in answer.json["message"]
 
 
 def test_an_account_that_used_its_allowance_up_may_validate(

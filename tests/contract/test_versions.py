@@ -90,12 +90,6 @@ def test_hyphens_in_a_publishers_name_do_not_end_the_header(ports, database):
     assert fromstring(content).tag == "d"
 
 
-def test_versions_are_listed_newest_first_without_content(caller, template, publish):
-    made = [publish(f"<d n='{n}'/>") for n in range(3)]
-    answer = caller.get(f"/v2/templates/{template}/versions")
-    assert answer.json == {"versions": made[::-1], "has_more": False}
-
-
 @pytest.mark.parametrize(("count", "has_more"), [(50, False), (51, True)])
 def test_has_more_of_versions_is_exact(caller, template, publish, count, has_more):
     for n in range(count):

@@ -20,28 +20,6 @@ def redis_url(own_redis):
     return own_redis.url
 
 
-def test_a_render_survives_a_restart_of_redis(front, start_worker, own_redis):
-    start_worker()
-    front.render()
-    job = front.send("sleep 2")
-    threading.Timer(0.5, own_redis.kill).start()
-    threading.Timer(1.5, own_redis.start).start()
-    assert front.wait(job).pages == 1
-    assert front.used() == (2, 2)
-    assert front.events() == 2
-
-
-def test_counts_survive_a_kill_of_redis(front, start_worker, own_redis):
-    start_worker()
-    for _ in range(20):
-        front.render("pages 2")
-    own_redis.kill()
-    own_redis.start()
-    assert front.used() == (40, 20)
-    assert front.events() == 20
-    assert front.render("pages 2").pages == 2
-
-
 def test_a_dead_redis_is_reported(front, own_redis):
     job = front.job()
     own_redis.kill()

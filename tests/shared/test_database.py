@@ -73,12 +73,6 @@ def test_an_unreachable_database_is_named_unavailable(tmp_path: Path):
     assert caught.value.part == "database"
 
 
-def test_an_unreachable_postgresql_is_named_unavailable():
-    database = open_database("postgresql+psycopg://absent@127.0.0.1:1/none")
-    with pytest.raises(Unavailable):
-        database.check()
-
-
 def test_a_defect_of_ours_is_not_an_outage(database: Database):
     with pytest.raises(DBAPIError, match="misspelt"), database.session() as session:
         session.execute(text("SELECT * FROM misspelt"))

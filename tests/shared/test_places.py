@@ -31,10 +31,6 @@ def ask(name, queue="interactive"):
     return PlaceRequest(name, name[0], queue)
 
 
-def test_slots_are_those_of_workers_that_take_from_the_queue(places):
-    assert [places.acquire(ask("a1")), places.acquire(ask("a2"))] == [True, False]
-
-
 def test_a_job_that_waits_has_a_slot_of_a_worker_that_starts(places, redis):
     places.acquire(ask("a1"))
     assert not places.acquire(ask("a2"))

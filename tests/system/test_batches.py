@@ -1,19 +1,10 @@
 """Batches on a whole farm, over HTTP: to the end, whatever is killed, and read back in a stream."""
 
-import io
 import json
-import os
 import re
-import signal
-import time
-import zipfile
-from contextlib import suppress
 from itertools import chain, repeat
 from pathlib import Path
 
-import pytest
-
-from deploy.embedded.demo.show import launched_farm
 from tests.waiting import wait_until
 
 TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows": 1}</json></data>
@@ -35,35 +26,6 @@ def read(account, batch_id, wait=0):
     answer = account.request("GET", f"/v2/batches/{batch_id}?wait={wait}")
     assert answer.status == 200, answer.body
     return answer.json
-
-
-def finish(account, batch_id, seconds=120):
-    def ended():
-        record = read(account, batch_id, wait=10)
-        return None if record["status"] in ("queued", "running") else record
-
-    return wait_until(ended, seconds)
-
-
-def test_a_batch_is_rendered_and_read_back(account):
-    template = account.store_template(TEMPLATE)
-    batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": "x", "rows": "y"}, {"n": 3}])
-    record = finish(account, batch_id)
-    assert (record["succeeded"], record["failed"]) == (3, 1)
-    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
-    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
-        assert archive.testzip() is None
-        assert archive.namelist()[0] == "000000-note-0.pdf"
-    assert account.settled_usage(pages=3)["apiCalls"] == 3
-
-
-def test_a_merged_batch_is_rendered_and_read_back(account):
-    template = account.store_template(TEMPLATE)
-    batch_id = accept(account, template, [{"n": n} for n in range(40)], output="merged")
-    assert finish(account, batch_id)["pages"] == 40
-    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
-    assert answer.headers["Content-Type"] == "application/pdf"
-    assert answer.body.startswith(b"%PDF")
 
 
 def test_a_batch_under_way_is_cancelled(account):
@@ -92,39 +54,9 @@ def test_half_a_gigabyte_streams_through_the_front_and_no_byte_more(farm, accoun
     assert not any((farm.folder.path / "blobs/batches" / accepted.json["id"]).glob("body"))
 
 
-@pytest.mark.long
-def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, make_account):
-    with launched_farm(tmp_path) as farm:
-        account = make_account(farm, plan="paid")
-        template = account.store_template(TEMPLATE)
-        batch_id = accept(account, template, [{"n": n, "rows": 40} for n in range(600)])
-        for kills in range(1, 5):
-            await_more(account, batch_id, than=kills * 60)
-            with suppress(ProcessLookupError):
-                os.kill(farm.folder.read_record().processes["batch"], signal.SIGKILL)
-        record = finish(account, batch_id, seconds=180)
-        assert (record["status"], record["succeeded"], record["failed"]) == ("finished", 600, 0)
-        usage = account.settled_usage(pages=record["pages"])
-        assert (usage["pagesGenerated"], usage["apiCalls"]) == (record["pages"], 600)
-        time.sleep(1)  # whatever would come twice comes late
-        assert account.usage() == usage
-        answer = account.request("GET", f"/v2/batches/{batch_id}/result")
-        with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
-            assert archive.testzip() is None
-            assert len(archive.namelist()) == 601
-
-
 def front_memory(farm) -> int:
     """Return the peak bytes of a process of the front."""
     front = farm.folder.read_record().processes["front"]
     children = Path(f"/proc/{front}/task/{front}/children").read_text().split()
     texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]
     return max(int(re.search(r"VmHWM:\s+(\d+) kB", text)[1]) for text in texts) << 10
-
-
-def await_more(account, batch_id, *, than, seconds=60):
-    def has_more():
-        record = read(account, batch_id)
-        return record["succeeded"] >= than or record["status"] == "finished"
-
-    wait_until(has_more, seconds, pause=0.1)

@@ -1,8 +1,5 @@
 """Time is bounded from outside: a document that never ends gets its 504, and the next one its PDF."""
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from deploy.embedded.demo.show import launched_farm
@@ -44,13 +41,3 @@ def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):
     assert (following.status, following.pages) == (200, 1)
     usage = account.settled_usage(pages=2)
     assert (usage["pagesGenerated"], usage["apiCalls"]) == (2, 2)
-
-
-def test_renders_that_wait_behind_an_endless_one_are_answered_within_their_own_budget(account):
-    with within(BUDGET_SECONDS + 10), ThreadPoolExecutor(3) as pool:
-        endless = pool.submit(account.render, ENDLESS)
-        time.sleep(0.5)
-        waiting = [pool.submit(account.render, HELLO) for _ in range(2)]
-        assert endless.result().status == 504
-        assert {future.result().status for future in waiting} <= {200, 503, 504}
-    assert account.render(HELLO).status == 200

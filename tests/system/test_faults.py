@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded.demo.show import launch_farm, launched_farm, stop_farm
+from deploy.embedded.demo.show import launch_farm, launched_farm
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
@@ -80,23 +80,6 @@ class Load:
                 self.pages += answer.pages if answer.status == 200 else 0
             if answer.status == 503:
                 time.sleep(0.1)
-
-
-def test_a_farm_that_is_stopped_and_started_again_has_everything(tmp_path, make_account):
-    farm = launch_farm(tmp_path, environment={})
-    try:
-        account = make_account(farm, plan="paid")
-        template = account.store_template(b"<document><flow><p>Kept</p></flow></document>")
-        assert account.render(TWO_PAGES).status == 200
-    finally:
-        stop_farm(farm)
-    assert farm.supervisor.returncode == 0
-    assert farm.folder.read_record() is None
-    with launched_farm(tmp_path, port=farm.record.ports["front"]) as again:
-        assert account.request("GET", f"/v2/templates/{template}").json["content"]
-        assert account.render(b"{}", "application/json", f"?template={template}").status == 200
-        assert account.settled_usage(pages=3)["pagesGenerated"] == 3
-        assert again.record.pid != farm.record.pid
 
 
 def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(tmp_path, make_account):

@@ -65,16 +65,6 @@ def test_a_waited_render_is_the_same_each_time(author, child, which):
     assert parent.startswith(child["parent"])
 
 
-def test_an_accepted_render_extends_its_parent(author, child):
-    path = f"/v2/pdf?template={child['pinned']}"
-    asked = {**JSON, "Prefer": "respond-async"}
-    accepted = author.request("POST", path, b'{"name": "Cy"}', headers=asked)
-    job = author.request("GET", f"/v2/jobs/{accepted.json['id']}?wait=30").json
-    assert job["status"] == "succeeded"
-    answer = author.request("GET", f"/v2/jobs/{job['id']}/pdf")
-    assert title_of(answer.body) == "Cy"
-
-
 def test_documents_of_a_batch_extend_their_parent(author, child):
     lines = "\n".join(json.dumps({"name": f"N{number}"}) for number in range(20)).encode()
     path = f"/v2/batches?template={child['live']}&output=merged"

@@ -128,22 +128,6 @@ def test_a_drained_queue_rejects_waited_requests_and_keeps_accepted_jobs(account
     assert account.settled_usage(pages=2)["pagesGenerated"] == 2
 
 
-def test_requests_waiting_in_a_drained_queue_are_answered_soon(account, drained):
-    """Renders that have a slot end as they would; those behind them are taken back."""
-
-    def ask(_number):
-        begun = time.monotonic()
-        status = account.render(LARGE).status
-        return status, time.monotonic() - begun
-
-    with ThreadPoolExecutor(12) as pool:
-        asked = [pool.submit(ask, number) for number in range(12)]
-        drain_after_first(asked, drained)
-        answers = [each.result() for each in asked]
-    assert {status for status, _ in answers} == {200, 503}
-    assert all(seconds < 45 for _, seconds in answers)
-
-
 def test_a_keyed_render_that_waits_in_a_drained_queue_is_done_when_it_is_sent_again(
     account, drained
 ):

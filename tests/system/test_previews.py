@@ -7,13 +7,10 @@ import json
 import time
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
-from random import Random
 
 import pytest
 from PIL import Image
 
-from tests.fuzz.mutations import mutate
-from tests.golden.case import find_cases
 from tests.images import path, svg
 from tests.system.conftest import open_account
 
@@ -56,13 +53,6 @@ def test_a_page_is_shown_with_its_lines(author):
     assert stages == ["queue", "merge", "layout", "finish"]
 
 
-def test_the_images_of_the_workspace_are_drawn(author):
-    author.store_logo()
-    answer = ask(author, page_of('<img src="logo" alt="logo" width="30mm"/>'))
-    assert answer.json["findings"]["valid"]
-    assert len(picture_of(answer).convert("RGB").getcolors(100_000)) > 5
-
-
 @pytest.mark.parametrize("size", ["5000mm 5000mm", "5000mm 20mm", "20mm 5000mm"])
 def test_a_bomb_of_pixels_is_drawn_small(author, size):
     answer = ask(author, page_of("<p>a</p>", f'<page size="{size}" margin="5mm"/>'), scale=8)
@@ -95,17 +85,6 @@ def test_the_last_of_ten_thousand_pages(author):
 def test_an_encrypted_document_is_shown(author):
     text = page_of("<p>a</p>").replace("<flow>", '<security user-password="s"/><flow>')
     assert picture_of(ask(author, text)).size == (794, 1123)
-
-
-def test_mutated_templates_have_findings_and_are_never_a_500(author):
-    random = Random(7)
-    texts = [case.source.decode() for case in find_cases() if case.payload is None]
-    for _ in range(40):
-        text = mutate(random.choice(texts), random, texts).encode("utf-8", "replace").decode()
-        answer = ask(author, text if "<" in text else f"<{text}")
-        assert answer.status in (200, 504), (text, answer.body)
-        if answer.status == 200:
-            assert ("file" in answer.json) or answer.json["findings"]["errors"]
 
 
 def test_a_newer_call_of_a_session_stops_the_older_in_its_worker(author):

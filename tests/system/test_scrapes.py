@@ -134,47 +134,6 @@ def test_rejected_requests_are_counted_by_reason(farm, make_account, scrapes):
     assert grown(before, after, "pressroom_refusals_total", reason="draft_pages") == 1
 
 
-def test_templates_and_images_count_their_stores_and_caches(account, documents, scrapes):
-    account.store_logo()
-    before = scrapes()
-    # A text that no worker has met before; one counts its findings.
-    source = (documents / "invoice.xml").read_bytes()
-    template = account.store_template(source + f"<!-- {account.id} -->".encode())
-    body = (documents / "invoice.json").read_bytes()
-    for _ in range(12):
-        answer = account.render(body, "application/json", f"?template={template}")
-        assert answer.status == 200, answer.body
-    after = scrapes()
-
-    def count(name, **labels):
-        return grown(before, after, f"pressroom_{name}", **labels)
-
-    assert count("cache_requests_total", cache="templates") == 13
-    assert 1 <= count("cache_requests_total", cache="templates", result="miss") <= 2
-    assert count("cache_requests_total", cache="template_pins") == 12
-    assert count("cache_requests_total", cache="images", result="hit") >= 10
-    assert count("store_duration_seconds_count", store="object_store", operation="read") >= 1
-    assert count("store_duration_seconds_count", store="database", operation="read") >= 1
-
-
-def test_accepted_renders_claimed_together_look_an_image_up_once(farm, account, scrapes):
-    account.store_logo()
-    document = b"<document><flow><img src='logo' alt='' width='10mm'/></flow></document>"
-    headers = {"Content-Type": "text/xml", "Prefer": "respond-async"}
-    farm.command("queue", "drain", "batch", "--wait", "30")
-    try:
-        sent = [account.request("POST", "/v2/pdf", document, headers=headers) for _ in range(24)]
-    finally:
-        farm.command("queue", "resume", "batch")
-    before = scrapes()
-    for answer in sent:
-        job = account.request("GET", f"/v2/jobs/{answer.json['id']}?wait=20").json
-        assert job["status"] == "succeeded"
-    wait_until(lambda: grown(before, scrapes(), "pressroom_renders_total") >= len(sent))
-    lookups = grown(before, scrapes(), "pressroom_cache_requests_total", cache="image_pins")
-    assert 1 <= lookups <= len(sent) / 2
-
-
 def test_the_worker_and_the_parts_show_how_they_are(farm, account, scrapes):
     assert account.render(HELLO).status == 200
     # The answer is sent a moment before the worker has put its message away.

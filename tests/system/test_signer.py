@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,6 @@ import pytest
 from pyhanko.pdf_utils.reader import PdfFileReader
 
 from deploy.embedded.demo.show import LaunchedFarm, launched_farm
-from deploy.embedded.plan import ROOT
 from shared import clock
 from tests.certificates import make_pkcs12
 from tests.deploy.test_signing import statuses
@@ -180,16 +178,6 @@ def test_the_keys_are_named_to_no_other_process(farm):
 
 def read_environment(pid: int) -> bytes:
     return Path(f"/proc/{pid}/environ").read_bytes()
-
-
-def test_a_farm_does_not_start_with_a_folder_of_certificates_that_does_not_exist(tmp_path):
-    environment = {"PRESSROOM_SIGNER_CERTIFICATES": str(tmp_path / "certificates")}
-    command = [sys.executable, "-m", "deploy.cli.main", "up", "--data", str(tmp_path / "farm")]
-    ended = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert ended.returncode != 0
-    assert "PRESSROOM_SIGNER_CERTIFICATES: there is no folder" in ended.stderr
 
 
 def test_a_signed_file_opens_with_its_pages(account):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
-from msgspec.structs import replace
 from redis import Redis
 
 from shared.auth.admission import AdmissionCache
@@ -15,7 +13,6 @@ from shared.auth.key_state import KeyState
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import Unavailable
-from shared.jobs.records import Allowance
 from shared.queue.connection import connect
 from shared.usage.metering import Totals, Usage
 from shared.usage.periods import find_period
@@ -66,10 +63,6 @@ def test_a_state_without_scopes_is_read_from_the_database_again(cache, redis):
     assert cache.find(DIGEST) is None
 
 
-def test_an_unknown_key_is_not_found(cache):
-    assert cache.find(DIGEST) is None
-
-
 def test_the_counters_of_the_current_period_come_with_the_state(cache, redis):
     cache.put(DIGEST, STATE)
     cache.seed_usage("acc_1", period(), Totals(Usage(7, 2), Usage(3, 1)))
@@ -90,34 +83,6 @@ def test_dropping_all_forgets_every_key(cache):
         cache.put(f"{number:064}", STATE)
     cache.drop_all()
     assert all(cache.find(f"{number:064}") is None for number in (0, 600, 1199))
-
-
-def test_finding_is_one_round_trip(cache, redis):
-    cache.put(DIGEST, STATE)
-    cache.find(DIGEST)
-    before = count_calls(redis)
-    cache.find(DIGEST)
-    assert count_calls(redis) - before == {"evalsha": 1, "hmget": 2}
-
-
-def count_calls(redis):
-    """Count what was called, but for what another connection sends to be notified of changes."""
-    ours = ("evalsha", "hmget", "get", "hgetall")
-    found = redis.info("commandstats")
-    calls = {name: found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ours}
-    return Counter(calls)
-
-
-@pytest.mark.parametrize(
-    ("plan", "allowance", "cap"),
-    [
-        ("free", Allowance.PRODUCTION, 100),
-        ("free", Allowance.DRAFT, None),
-        ("paid", Allowance.PRODUCTION, None),
-    ],
-)
-def test_only_free_accounts_have_a_cap(plan, allowance, cap):
-    assert replace(STATE, plan=plan).cap(allowance) == cap
 
 
 def test_an_unreachable_redis_is_reported_as_unavailable():

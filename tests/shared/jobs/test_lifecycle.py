@@ -149,14 +149,6 @@ def test_ended_or_deleted_jobs_do_not_change(database, accept, listen):
     assert told(database) == sorted([("job.succeeded", over.id), ("job.succeeded", open_.id)])
 
 
-def test_a_cancelled_job_sends_no_webhook(database, accept, listen):
-    account = listen("a@example.org", *WebhookEvent)
-    cancelled, done = accept(account), accept(account)
-    end(database, {cancelled.id: JobEnd(JobStatus.CANCELLED), done.id: PDF})
-    assert read(database, cancelled).status is JobStatus.CANCELLED
-    assert told(database) == [("job.succeeded", done.id)]
-
-
 def test_concurrent_ends_of_the_same_jobs_end_each_once(database, accept, listen):
     account = listen("a@example.org", *WebhookEvent)
     ids = [accept(account).id for _ in range(20)]

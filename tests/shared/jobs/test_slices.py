@@ -125,15 +125,6 @@ def test_the_renders_of_an_account_are_as_one_more_batch_of_it(
     assert sorted(owners[:3]) == sorted(owners[3:]) == sorted(["acc_a", batch, other])
 
 
-def test_no_more_slices_are_queued_than_renders_wait(accept, feed, claim, database):
-    accept("a", 2)
-    first, _ = feed(4)
-    assert claim(first, 1) == ["a0"]
-    assert feed(4) == []  # one waits, and one slice that is queued
-    accept("a", 1, since=5)
-    assert len(feed(4)) == 1
-
-
 def test_renders_are_claimed_once_each_in_the_order_of_acceptance(accept, feed, claim):
     accept("a", 10)
     first, second = feed(2)

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import event
 
 from shared.auth.accounts import create_account
-from shared.errors import ServiceError
 from shared.templates.names import assign_slug, set_tag
 from shared.templates.pinning import Reader, get_pinned
 from shared.templates.references import parse_reference
@@ -58,11 +57,3 @@ def test_one_statement_resolves_it(database, held, statements, selector, by_slug
         if session.dialect.name == "sqlite":
             plan = session.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
             assert not [row.detail for row in plan if row.detail.startswith("SCAN")]
-
-
-def test_a_slug_is_nobodys_without_a_workspace(database, held):
-    reader, _ = held
-    reference = parse_reference("letter", field="template")
-    with database.snapshot() as session, pytest.raises(ServiceError) as caught:
-        get_pinned(session, Reader(reader.account_id, None), reference)
-    assert caught.value.body.status == 404

@@ -2,7 +2,6 @@
 
 import pytest
 
-from shared.errors import Unavailable
 from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import connect
 from shared.templates.pinning import TemplatePins, image_pins
@@ -54,9 +53,3 @@ def test_a_change_of_an_image_forgets_no_other_name(redis_url):
     found = [pins.find("ws_1", name) for name in ("logo", "seal", "sign")]
     assert found == [None, "2" * 64, "3" * 64]
     redis.close()
-
-
-def test_an_unavailable_redis_is_reported():
-    away = TemplatePins(connect("redis://127.0.0.1:1/0"))
-    with pytest.raises(Unavailable):
-        away.find("acc_1", "invoice")

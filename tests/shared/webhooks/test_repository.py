@@ -149,15 +149,6 @@ def test_a_failed_attempt_is_logged_and_comes_again_at_its_time(
     assert not has_more
 
 
-def test_a_former_secret_signs_for_a_day(database: Database, account_id: str) -> None:
-    webhook_id = _hook(database, account_id, secret="old")
-    with database.session() as session:
-        webhooks.rotate_secret(session, account_id, webhook_id, secret="new", at=NOW)
-    _tell(database, account_id)
-    assert _lease(database, NOW)[0].secrets == ("new", "old")
-    assert _lease(database, NOW + timedelta(hours=25))[0].secrets == ("new",)
-
-
 def test_deleting_a_webhook_discards_its_pending_deliveries(
     database: Database, account_id: str
 ) -> None:
