@@ -5,12 +5,8 @@ import time
 
 import pytest
 
-from shared.queue.usage import UsageStream
-from shared.telemetry.observer import NULL_OBSERVER
-from shared.usage.metering import Usage, UsageEvent
-from shared.usage.repository import find_totals
+from shared.usage.metering import UsageEvent
 from tests.waiting import wait_until
-from workers.counter.stream import UsageCounter
 
 
 @pytest.fixture
@@ -30,21 +26,6 @@ def render(port, account):
         return answer.status
 
     return render
-
-
-@pytest.mark.long
-def test_answered_renders_are_counted_after_redis_was_emptied(
-    render, worker, database, account, redis
-):
-    worker.answer = lambda job: worker.succeed(job, pages=2)
-    assert [render() for _ in range(6)] == [200] * 6
-    wait_until_looked(redis)
-    redis.flushall()
-    wait_until(lambda: len(ids_in_stream(redis)) == 6)
-    period = count_all(redis, database)
-    with database.snapshot() as session:
-        totals = find_totals(session, account.account_id, period)
-    assert totals.production == Usage(12, 6)
 
 
 @pytest.mark.long
@@ -74,11 +55,3 @@ def wait_until_looked(redis):
 
 def ids_in_stream(redis):
     return {UsageEvent.decode(fields[b"event"]).job_id for _, fields in redis.xrange("usage")}
-
-
-def count_all(redis, database):
-    [(_, fields), *_] = redis.xrange("usage")
-    counter = UsageCounter(UsageStream(redis, reader="test"), database, NULL_OBSERVER)
-    while counter.count_once():
-        pass
-    return UsageEvent.decode(fields[b"event"]).period

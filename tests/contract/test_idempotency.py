@@ -212,22 +212,6 @@ def test_of_many_at_once_exactly_one_renders(ports, account, worker, database):
     assert worker.redis.xlen("usage") == 1
 
 
-def test_concurrent_calls_are_each_recorded(ports, account, worker, database):
-    app = create_app(ports)
-
-    def call(number):
-        client = app.test_client()
-        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
-        key = {"Idempotency-Key": f"k{number // 2}"} if number % 2 else {}
-        headers = {"Prefer": "respond-async"} | key
-        answer = client.post("/v2/pdf", data=b"<d/>", content_type=XML, headers=headers)
-        return answer.status_code
-
-    with ThreadPoolExecutor(16) as pool:
-        assert set(pool.map(call, range(80))) == {202}
-    assert count_jobs(database) == 80
-
-
 def test_the_key_of_a_removed_job_is_a_410(caller, worker):
     caller.delete(f"/v2/jobs/{send(caller).headers['X-Job-Id']}")
     assert send(caller).status_code == 410

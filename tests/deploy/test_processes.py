@@ -17,8 +17,6 @@ from deploy.embedded.plan import configure_server, plan_farm, process_specs
 from deploy.embedded.reaper import GroupReaper
 from tests.waiting import wait_until
 
-ROOT = Path(__file__).parents[2]
-
 
 def is_alive(pid):
     try:
@@ -47,52 +45,12 @@ def started():
             os.kill(pid, signal.SIGKILL)
 
 
-def parent_of(code):
-    return subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT, text=True
-    )
-
-
-def test_a_process_with_a_death_signal_dies_when_its_parent_is_killed(started):
-    parent = parent_of(
-        "import subprocess, time\n"
-        "from deploy.embedded.parent_death import with_parent_death_signal\n"
-        "child = subprocess.Popen(with_parent_death_signal(['sleep', '60']))\n"
-        "print(child.pid, flush=True)\n"
-        "time.sleep(60)\n"
-    )
-    with parent:
-        child = int(parent.stdout.readline())
-        started.append(child)
-        wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes()[:6])
-        parent.kill()
-    wait_until(lambda: not is_alive(child))
-
-
 def test_a_death_signal_that_came_too_late_starts_nothing():
     command = with_parent_death_signal(["true"])
     command[-3] = "1"  # as if the parent had died and another process had taken the child over
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "has ended" in ended.stderr
-
-
-def test_the_reaper_kills_the_grandchildren_of_a_killed_supervisor(started):
-    parent = parent_of(
-        "import subprocess, time\n"
-        "from deploy.embedded.reaper import GroupReaper\n"
-        "reaper = GroupReaper()\n"
-        "child = subprocess.Popen(['sh', '-c', 'sleep 60 & echo $!; wait'], start_new_session=True)\n"
-        "reaper.add(child.pid)\n"
-        "import sys; sys.stdout.write(f'{child.pid}\\n'); sys.stdout.flush()\n"
-        "time.sleep(60)\n"
-    )
-    with parent:
-        pids = [int(parent.stdout.readline()) for _ in range(2)]
-        started.extend(pids)
-        assert all(is_alive(pid) for pid in pids)
-        parent.kill()
-    wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
 
 def find_reapers():
@@ -130,21 +88,6 @@ def test_a_group_that_was_removed_is_left_alone(started):
     assert part.poll() is None
     part.kill()
     part.wait()
-
-
-@pytest.mark.long
-def test_a_part_that_dies_is_due_again_after_a_delay_that_grows(tmp_path):
-    child = Child(spec_of(tmp_path, "raise SystemExit(3)"))
-    delays = []
-    for _ in range(3):
-        child.start()
-        wait_until(lambda: child.reap() == 3)
-        assert not child.is_due
-        ended = time.monotonic()
-        wait_until(lambda: child.is_due)
-        delays.append(time.monotonic() - ended)
-    assert child.restarts == 3
-    assert delays[0] < delays[1] < delays[2]
 
 
 def test_orphans_in_the_group_of_a_dead_process_are_killed(tmp_path):

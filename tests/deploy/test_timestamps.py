@@ -149,14 +149,6 @@ def test_a_server_that_gives_no_time_stamp_is_an_error(sign, head, message):
     assert len(server.requests) == 1
 
 
-def test_a_server_that_is_not_there_is_an_error(sign):
-    with Server(b"") as server:
-        url = server.url()
-    assert "cannot be reached: ClientConnectorError" in sign(
-        made("<p>a</p>"), "--timestamp-url", url
-    )
-
-
 @pytest.mark.parametrize(
     ("url", "message"),
     [

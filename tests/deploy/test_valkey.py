@@ -4,17 +4,15 @@ import signal
 import socket
 import stat
 import subprocess
-from pathlib import Path
 
 import pytest
 from redis import AuthenticationError, Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from deploy.embedded.data_folder import DataFolder
 from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from deploy.embedded.plan import configure_server, redis_spec, server_command
+from deploy.embedded.plan import configure_server, server_command
 from tests.waiting import wait_until
 
 
@@ -57,36 +55,6 @@ def test_it_is_append_only_and_evicts_nothing(start):
         assert redis.config_get("appendonly") == {"appendonly": "yes"}
         assert redis.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
         assert redis.config_get("bind") == {"bind": "127.0.0.1"}
-
-
-def test_large_values_reuse_allocated_memory(tmp_path):
-    server = configure_server(tmp_path)
-    spec = redis_spec(DataFolder(tmp_path), 0)
-    process = subprocess.Popen(
-        server_command(tmp_path), env=dict(spec.environment), stdout=subprocess.DEVNULL
-    )
-    try:
-        wait_until(server.is_ready)
-        with Redis.from_url(server.url) as redis:
-
-            def keep_and_forget():
-                redis.set("pdf", bytes(1024 * 1024))
-                redis.get("pdf")
-                redis.unlink("pdf")
-
-            for _ in range(20):
-                keep_and_forget()
-            before = page_faults(process.pid)
-            for _ in range(40):
-                keep_and_forget()
-            assert page_faults(process.pid) - before < 40 * 150  # 490 each otherwise
-    finally:
-        process.kill()
-        process.wait()
-
-
-def page_faults(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[7])
 
 
 def test_a_connection_without_the_password_is_rejected(start):

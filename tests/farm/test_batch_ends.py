@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -166,15 +165,6 @@ def test_a_part_that_is_not_there_is_waited_for_an_hour(caller, database, settin
     assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
 
 
-def test_an_assembly_that_failed_once_is_made_good_by_the_next(caller, worker, merged, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(assembly, "join_parts", lambda *_, **__: 1 / 0)
-        worker.work_off()
-    keep_and_work(worker, rounds=2)
-    assert "error" not in caller.get(f"/v2/batches/{merged}").json
-    assert caller.get(f"/v2/batches/{merged}/result").data.startswith(b"%PDF")
-
-
 def test_a_cancelled_merged_batch_reports_that_it_has_no_pdf(caller, template, worker):
     batch_id = accept(caller, template, numbers(300), output="merged")
     worker.work_once()
@@ -218,25 +208,3 @@ def test_a_cancelled_batch_makes_room_for_another(narrow):
     accept(narrow, template, numbers(2))
     narrow.delete(f"/v2/batches/{first}")
     accept(narrow, template, numbers(2))
-
-
-def test_the_batches_of_another_account_take_no_room(narrow, database, settings):
-    template = store_template(narrow)
-    accept(narrow, template, numbers(2))
-    with database.session() as session:
-        session.execute(update(batches).values(account_id="acc_other"))
-    accept(narrow, template, numbers(2))
-    accept(narrow, template, numbers(2))
-
-
-@pytest.mark.long
-def test_no_alarm_and_no_watchdog_is_left_behind_by_a_slice(caller, template, settings):
-    worker = SliceWorker(settings)
-    worker.batch_context = type(worker.batch_context)(
-        **{name: getattr(worker.batch_context, name) for name in worker.batch_context.__slots__}
-        | {"budget_seconds": 0.3}
-    )
-    accept(caller, template, numbers(3))
-    worker.work_off()
-    time.sleep(2.5)  # past the budget, the grace and the reach of the watchdog
-    SliceWorker.close_all()

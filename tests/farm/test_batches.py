@@ -76,22 +76,6 @@ def test_the_end_of_a_running_batch_is_forecast_from_its_rate(caller, numbered, 
 # --- each document for itself ---------------------------------------------------------------------
 
 
-def test_csv_rows_fill_the_paths_of_their_columns(caller, slices):
-    template = store_template(
-        caller, '<document title="{{ a.b }}-{{ a.c }}"><data><json>{"a":{"b":"?","c":"kept"}}</json>'
-        "</data><flow><p>{{ a.b }}</p></flow></document>",
-    )  # fmt: skip
-    batch_id = accept(caller, template, b"a.b;a.c\nx;y\nz;\n1;2;3\n", content_type="text/csv")
-    slices.work_off()
-    archive = archive_of(caller, batch_id)
-    titles = []
-    for name in archive.namelist()[:-1]:
-        with pikepdf.open(BytesIO(archive.read(name))) as pdf:
-            titles.append(str(pdf.docinfo["/Title"]))
-    assert titles == ["x-y", "z-kept"]
-    assert "3 cells" in items_of(caller, batch_id)[2]["error"]["message"]
-
-
 def test_rows_of_one_key_are_one_document_with_their_list(caller, slices):
     template = store_template(
         caller, '<document filename="{{ no }}.pdf"><data><json>{"no": "", "rows": []}</json></data>'
@@ -207,14 +191,6 @@ def test_a_run_that_comes_late_changes_nothing(caller, numbered, slices, setting
     archive_of(caller, batch_id)
 
 
-def test_a_repeated_message_does_nothing(caller, numbered, slices):
-    accept(caller, numbered, numbers(3))
-    argument = slices.take()
-    slices.run(argument)
-    slices.run(argument)
-    assert len(slices.events()) == 3
-
-
 def test_a_document_that_ends_its_process_is_given_up_and_the_others_go_on(
     caller, numbered, slices, settings
 ):
@@ -320,14 +296,6 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
 
 
 # --- turns ----------------------------------------------------------------------------------------
-
-
-def test_few_slices_wait_however_many_there_are(caller, numbered, slices):
-    for _ in range(5):
-        accept(caller, numbered, numbers(100))
-    assert slices.redis.llen("batch") == 4
-    slices.work_once()
-    assert slices.redis.llen("batch") == 4
 
 
 # --- stopping -------------------------------------------------------------------------------------

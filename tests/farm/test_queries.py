@@ -10,7 +10,6 @@ import pytest
 from redis import Redis
 from sqlalchemy import event
 
-from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.clock import now
 from shared.files.repository import IMAGES, ImageFileProperties
@@ -18,7 +17,7 @@ from shared.jobs.records import PinnedTemplate
 from shared.outbound import Fetcher
 from shared.templates.repository import store_content
 from workers.engine.pipeline import prepare_template
-from workers.render.resources import FoundFiles, Images, Templates
+from workers.render.resources import Images, Templates
 
 XML = {"Content-Type": "text/xml"}
 
@@ -62,30 +61,6 @@ def test_a_known_key_and_template_need_no_database_query(
     assert statements == []
 
 
-@pytest.mark.usefixtures("worker")
-def test_a_document_without_a_template_needs_no_database_query(ports, caller):
-    caller.post("/v2/pdf", data=b"<document/>", headers=XML)
-    with counted(ports.database) as statements:
-        assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
-    assert statements == []
-
-
-def test_checking_a_key_again_needs_no_database_query(ports, caller):
-    caller.get("/v2/authcheck")
-    with counted(ports.database) as statements:
-        assert caller.get("/v2/authcheck").status_code == 200
-    assert statements == []
-
-
-def test_another_front_process_needs_no_query_either(ports, settings, account, caller):
-    """Redis shares what one process has read."""
-    caller.get("/v2/authcheck")
-    other = create_app(ports).test_client()
-    with counted(ports.database) as statements:
-        answer = other.get("/v2/authcheck", headers={"x-api-key": account.api_key})
-    assert (answer.status_code, statements) == (200, [])
-
-
 def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     data = b"bytes of an image"
     properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
@@ -112,24 +87,6 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
         assert gather() == data
     assert first != []
     assert statements == []
-
-
-def test_jobs_claimed_together_ask_redis_for_an_image_once(ports, database, redis_url, front):
-    name, found, claims = "no-such-image", FoundFiles(), ports.cells.only.claims
-    images = Images(
-        database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")
-    )
-
-    def look_up(count: int, shared: FoundFiles | None) -> int:
-        """Return how often Redis is asked, when each of some jobs looks the name up twice."""
-        before = asked(redis_url)
-        for _ in range(count):
-            of_job = images.of_job(front.job(workspace="wsp_1"), claims, found=shared)
-            assert [of_job.find_image(name), of_job.find_image(name)] == [None, None]
-        return asked(redis_url) - before
-
-    assert look_up(3, None) == 3
-    assert look_up(3, found) == 1
 
 
 def asked(redis_url) -> int:

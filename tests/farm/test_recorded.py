@@ -124,44 +124,6 @@ def held(front) -> bool:
 
 
 @pytest.mark.long
-def test_a_recorded_job_ends_on_record_and_its_state_goes(farm, front, start_worker):
-    start_worker()
-    job = farm.send("pages 3")
-    wait_until(lambda: farm.has_ended(job))
-    record = farm.record(job)
-    assert (record.status, record.pages, record.filename) == (JobStatus.SUCCEEDED, 3, "fake.pdf")
-    assert record.started_at is not None
-    assert record.timings.keys() >= {"queue", "layout"}
-    assert farm.blobs.read(record.pdf_key).startswith(b"%PDF")
-    wait_until(lambda: 0 < front.redis.ttl(job_key(job.id)) <= 600)
-    assert front.events() == 1
-    assert front.used() == (3, 1)
-
-
-@pytest.mark.long
-def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeated(
-    farm, front, start_worker, tmp_path
-):
-    started = tmp_path / "started"
-    worker = start_worker()
-    job = farm.send(f"sleep 1 {started}")
-    wait_until(started.exists)
-    with farm.database.session() as holding:  # no other process can write meanwhile
-        holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
-        wait_until(lambda: front.redis.hexists(job_key(job.id), "outcome"))
-        os.kill(worker.pid, signal.SIGKILL)
-        worker.wait()
-    assert farm.status(job) is JobStatus.QUEUED
-    maintenance = farm.start_maintenance()
-    start_worker()
-    wait_until(lambda: farm.has_ended(job))
-    stop(maintenance, front)
-    assert farm.status(job) is JobStatus.SUCCEEDED
-    assert len(started.read_text().splitlines()) == 1
-    assert front.events() == 1
-
-
-@pytest.mark.long
 def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
     farm, front, start_worker, tmp_path
 ):
@@ -206,35 +168,6 @@ def committed(front, sent) -> set[str]:
 
 
 @pytest.mark.long
-def test_a_flushed_redis_loses_no_job_and_meters_each_once(
-    farm, front, start_worker, maintenance, tmp_path
-):
-    started = tmp_path / "started"
-    start_worker()
-    wait_until(lambda: front.redis.exists("farm:epoch"))
-    sent = [farm.send(f"sleep 1.5 {started}"), *(farm.send("pages 2") for _ in range(5))]
-    wait_until(started.exists)
-    front.redis.flushall()
-    wait_until(lambda: farm.has_ended(*sent))
-    assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
-    # Events that were lost with Redis are recorded later, the others by the counter.
-    reconciliation(farm, reconcile_after=timedelta(0)).run_once()
-    assert farm.ledger() == {sent[0].id: 1, **dict.fromkeys((job.id for job in sent[1:]), 2)}
-
-
-@pytest.mark.long
-def test_a_job_that_never_reached_the_queue_is_queued_by_maintenance(
-    farm, start_worker, maintenance
-):
-    start_worker()
-    ended = farm.send()
-    wait_until(lambda: farm.has_ended(ended))
-    forgotten = farm.accept()
-    wait_until(lambda: farm.has_ended(forgotten))
-    assert farm.status(forgotten) is JobStatus.SUCCEEDED
-
-
-@pytest.mark.long
 def test_a_cancelled_render_is_stopped_and_its_slot_is_free(farm, front, start_worker, tmp_path):
     started = tmp_path / "started"
     start_worker()
@@ -257,18 +190,6 @@ def test_a_cancelled_render_that_hangs_in_c_is_ended_with_its_process(farm, fron
     after = farm.send("pages 1")
     wait_until(lambda: farm.has_ended(after))
     assert farm.status(running) is JobStatus.CANCELLED
-
-
-@pytest.mark.long
-def test_a_job_that_kills_its_worker_fails_after_its_tries(farm, front, start_worker, tmp_path):
-    started = tmp_path / "started"
-    start_worker()
-    job = farm.send(f"die {started}")
-    wait_until(lambda: farm.has_ended(job))
-    record = farm.record(job)
-    assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, 500)
-    assert len(started.read_text().splitlines()) <= 3
-    assert front.events() == 0
 
 
 @pytest.mark.long

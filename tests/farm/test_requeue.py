@@ -7,7 +7,6 @@ from redis import Redis
 
 from shared.errors import Unavailable
 from shared.queue.broker import Broker, Publisher
-from shared.queue.connection import connect
 from shared.queue.names import HELD_TASKS, INTERACTIVE, job_key
 from shared.queue.worker_presence import TASK_LEASE_SECONDS, WorkerReport, report_worker
 from tests.messages import read_argument
@@ -37,13 +36,6 @@ def test_a_job_that_is_still_queued_is_left_there(front, lapse):
     lapse()
     assert not front.broker.requeue_lost(published)
     assert front.redis.llen(INTERACTIVE) == 1
-
-
-def test_a_job_behind_others_is_left_there(front, lapse):
-    published = [front.broker.publish(front.job()) for _ in range(3)]
-    lapse()
-    assert not any(map(front.broker.requeue_lost, published))
-    assert front.redis.llen(INTERACTIVE) == 3
 
 
 def test_an_unclaimed_job_is_requeued_with_backoff(front, lapse):
@@ -86,12 +78,6 @@ def test_a_job_that_has_ended_is_not_queued_again(front, lapse):
     front.replies.abandon(published.job_id)
     lapse()
     assert not front.broker.requeue_lost(published)
-
-
-def test_nothing_is_done_while_redis_is_unavailable(front, lapse):
-    published = front.broker.publish(front.job())
-    lapse()
-    assert not Broker(connect(AWAY), Publisher(AWAY)).requeue_lost(published)
 
 
 @pytest.mark.long

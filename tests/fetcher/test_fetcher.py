@@ -25,11 +25,9 @@ from shared.outbound import (
     Reason,
     TargetRefusedError,
     TargetTooLargeError,
-    TargetUnreachableError,
 )
 from shared.telemetry.log import get_log_fields, log_context
 from tests.conftest import running_fetcher
-from tests.servers import answer_nothing
 from tests.waiting import wait_until
 from workers.fetcher import fetching
 from workers.fetcher import response_cache as freshness
@@ -109,12 +107,6 @@ def test_a_request_without_waiting_gets_only_cached_responses(fetcher, serve):
     assert len(server.requests) == 1
 
 
-def test_a_request_without_waiting_gets_a_cached_failure(fetcher, serve):
-    server = serve(say(b"", "404 Not Found"))
-    fetch(fetcher, server.url())
-    assert fetch(fetcher, server.url(), is_cache_only=True) == (404, b"")
-
-
 def test_a_redirect_is_followed_and_its_word_on_keeping_counts(fetcher, serve):
     target = serve(say())
     for status, times in (("301 Moved", 1), ("302 Found", 2)):
@@ -147,19 +139,6 @@ def test_a_failure_is_cached_briefly(fetcher, serve, monkeypatch):
     fetch(fetcher, server.url("/2"))
     assert len(server.requests) == 3
     assert freshness.FAILURE_SECONDS <= 5
-
-
-@pytest.mark.long
-def test_cached_and_new_failures_have_the_same_message(fetcher, serve):
-    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nxyz")
-    for _ in range(2):
-        with pytest.raises(TargetUnreachableError, match="closed the connection"):
-            fetch(fetcher, server.url())
-    assert len(server.requests) == 1
-    with pytest.raises(TargetUnreachableError, match="cannot be connected to"):
-        fetch(fetcher, f"http://127.0.0.1:{free_port()}/")
-    with pytest.raises(TargetUnreachableError, match="in time"):
-        fetch(fetcher, serve(answer_nothing).url(), seconds=0.5)
 
 
 def test_the_size_limit_also_applies_to_cached_responses(fetcher, serve):
@@ -201,12 +180,6 @@ def test_nothing_a_client_names_is_taken_for_an_outage(fetcher_url, url):
     for ask in (lambda: fetch(Fetcher(fetcher_url), url), lambda: Fetcher(fetcher_url).check(url)):
         with pytest.raises(TargetRefusedError):
             ask()
-
-
-def test_the_longest_allowed_address_is_fetched(fetcher, serve):
-    server = serve(say())
-    path = "/" + "\U0001f600" * 8000
-    assert fetch(fetcher, server.url(path))[0] == 200
 
 
 @pytest.mark.long
@@ -304,16 +277,6 @@ def test_the_log_names_the_requesting_account(fetcher, serve):
     (ended,) = [line for line in said if line["event"] == "fetch ended"]
     assert (ended["request"], ended["job"]) == ("req_1", "job_1")
     assert "hush" not in repr(ended)
-
-
-@pytest.mark.long
-def test_ten_thousand_documents_of_an_account_ask_its_server_a_few_times(serve):
-    server = serve(say(b"x" * 30_000, Cache_Control="max-age=600"))
-    with running_fetcher(outbound_allow_private=True) as url, ThreadPoolExecutor(4) as pool:
-        fetcher = Fetcher(url)
-        asked = pool.map(lambda _: fetch(fetcher, server.url())[0], range(1000))
-        assert set(asked) == {200}
-    assert len(server.requests) == 1
 
 
 @pytest.mark.long

@@ -43,12 +43,6 @@ def test_an_entry_larger_than_the_cache_is_not_stored():
     assert ResponseCache(max_bytes=0).find(key("small")) is None
 
 
-def test_an_account_does_not_see_the_entries_of_another():
-    cache = ResponseCache(max_bytes=100_000)
-    cache.put(key("x"), kept())
-    assert cache.find(key("x", "acc_2")) is None
-
-
 def test_stale_entries_are_neither_found_nor_kept():
     cache = ResponseCache(max_bytes=100_000)
     cache.put(key("x"), kept(seconds=0))

@@ -16,8 +16,10 @@ from shared.queue.connection import read_script, register
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("shared.queue", "shared.auth", "shared.templates")
 INCLUDED = {"metering", "places"}  # run by the scripts that include it
-# Their callers are tested on a real server: previews, drained queues, slices, sessions, presence and cached keys.
+# Their callers are tested on a real server: jobs and their ends, leases and reports of workers, previews,
+# drained queues, slices, sessions, usage and cached keys.
 OF_CALLERS = {
+    *("begin", "abandon", "await", "renew_leases", "report", "list_reports", "seed_usage"),
     *("supersede", "withdraw", "begin_slice", "step_slice"),
     *("open_session", "find_session", "list_held", "find_key", "put_key", "drop_keys"),
 }
@@ -34,15 +36,6 @@ def run(redis):
     return run
 
 
-@pytest.fixture
-def run_bucket(run):
-    def run_bucket(name, keys, *args):
-        package = "shared.templates" if name.endswith(("pin", "pins")) else "shared.auth"
-        return run(name, keys, *args, package=package)
-
-    return run_bucket
-
-
 def has_ttl(redis, *keys):
     return all(0 < redis.ttl(key) <= 600 for key in keys)
 
@@ -56,33 +49,6 @@ def scripts():
     }
 
 
-# --- begin, uncount_delivery --------------------------------------------------------------------------------
-
-
-def test_begin_counts_deliveries_and_notes_the_first_start(redis, run):
-    assert run("begin", ["job"], 600, "1.5", "") == 1
-    assert run("begin", ["job"], 600, "2.5", "") == 2
-    assert redis.hgetall("job") == {b"deliveries": b"2", b"started_at": b"1.5"}
-    assert has_ttl(redis, "job")
-
-
-def test_begin_leaves_unrecorded_jobs_without_a_start(redis, run):
-    assert run("begin", ["job"], 600, "", "") == 1
-    assert redis.hgetall("job") == {b"deliveries": b"1"}
-
-
-def test_begin_notes_until_when_a_front_waits_unless_it_has(redis, run):
-    assert run("begin", ["job"], 600, "", "17.5") == 1
-    assert run("begin", ["job"], 600, "", "18.5") == 2
-    assert redis.hget("job", "awaited_until") == b"17.5"
-
-
-def test_begin_changes_nothing_of_a_job_that_has_ended(redis, run):
-    redis.hset("job", "done", "x")
-    assert run("begin", ["job"], 600, "1", "2") == 0
-    assert redis.hgetall("job") == {b"done": b"x"}
-
-
 def test_uncount_delivery_takes_a_delivery_back_unless_the_job_has_ended(redis, run):
     redis.hset("job", "deliveries", 2)
     assert run("uncount_delivery", ["job"]) == 1
@@ -91,30 +57,12 @@ def test_uncount_delivery_takes_a_delivery_back_unless_the_job_has_ended(redis, 
     assert redis.hget("job", "deliveries") == b"1"
 
 
-# --- commit, abandon, await --------------------------------------------------------------------------
-
 COMMIT_KEYS = ["job", "reply", "usage:a", "usage"]
 
 
 def commit(run, token="t", *, deadline=NEVER, reader="front", cap="", event=(3, "event")):
     args = (token, b"outcome", 60, 600, deadline, reader, *METERING, cap, *event)
     return run("commit", COMMIT_KEYS, *args)
-
-
-def test_commit_ends_meters_and_answers_in_one_step(redis, run):
-    assert commit(run) == [b"committed"]
-    assert redis.hgetall("job") == {b"done": b"t"}
-    assert redis.lrange("reply", 0, -1) == [b"outcome"]
-    assert redis.hgetall("usage:a") == {b"production:pages": b"3", b"production:calls": b"1"}
-    assert [fields for _, fields in redis.xrange("usage")] == [{b"event": b"event"}]
-    assert has_ttl(redis, "job", "reply", "usage:a")
-
-
-def test_commit_knows_its_own_attempt_and_refuses_another(redis, run):
-    assert commit(run) == [b"committed"]
-    assert commit(run) == [b"committed"]
-    assert commit(run, "other") == [b"ended"]
-    assert redis.xlen("usage") == redis.llen("reply") == 1
 
 
 @pytest.mark.parametrize(
@@ -134,12 +82,6 @@ def test_commit_that_is_refused_writes_nothing(redis, run, given, answer):
     assert {key: redis.dump(key) for key in redis.scan_iter()} == before
 
 
-def test_commit_counts_the_document_that_passes_the_cap(redis, run):
-    redis.hset("usage:a", "production:pages", 4)
-    assert commit(run, cap=5) == [b"committed"]
-    assert redis.hget("usage:a", "production:pages") == b"7"
-
-
 def test_commit_of_an_unmetered_job_is_never_too_late(redis, run):
     redis.hset("job", "awaited_until", LONG_AGO)
     assert commit(run, deadline=LONG_AGO, cap=0, event=()) == [b"committed"]
@@ -157,27 +99,6 @@ def test_commit_stores_the_outcome_for_its_reader(redis, run, reader, has_reply,
     assert redis.hexists("job", "outcome") == has_outcome
 
 
-def test_abandon_closes_an_open_job_or_returns_its_existing_outcome(redis, run):
-    assert run("abandon", ["job", "reply"], 600) is None
-    assert redis.hgetall("job") == {b"done": b"abandoned"}
-    redis.rpush("reply", b"outcome")
-    assert run("abandon", ["job", "reply"], 600) == b"outcome"
-    assert has_ttl(redis, "job")
-
-
-def test_await_is_a_time_of_the_server(redis, run):
-    run("await", ["job"], 4, 600)
-    seconds, _ = redis.time()
-    assert 3 <= float(redis.hget("job", "awaited_until")) - seconds <= 5
-    assert has_ttl(redis, "job")
-    redis.expire("job", 60)
-    run("await", ["job"], 4, 600)
-    assert redis.ttl("job") <= 60
-
-
-# --- close -------------------------------------------------------------------------------------------
-
-
 def test_close_ends_a_job_once_and_returns_how_it_ended_before(redis, run):
     assert run("close", ["job"], "cancelled", 600) is None
     assert run("close", ["job"], "cancelled", 600) is None
@@ -185,9 +106,6 @@ def test_close_ends_a_job_once_and_returns_how_it_ended_before(redis, run):
     redis.hset("other", mapping={"done": "t", "outcome": "o"})
     assert run("close", ["other"], "cancelled", 600) == [b"t", b"o"]
     assert has_ttl(redis, "job")
-
-
-# --- slices ------------------------------------------------------------------------------------------
 
 
 CHARGE_KEYS = ["chunk", "usage:a", "usage"]
@@ -203,54 +121,17 @@ def test_commit_slice_takes_as_many_documents_as_a_slice_may_have(redis, run):
     assert redis.hget("usage:a", "production:pages") == b"20000"
 
 
-# --- leases, reports ---------------------------------------------------------------------------------
-
-
-def test_renew_leases_extends_reported_leases_and_drops_lapsed_ones(redis, run):
-    seconds, _ = redis.time()
-    redis.zadd("held", {"lapsed": seconds - 30, "late": seconds - 5})
-    run("renew_leases", ["held"], 4, "first", "second")
-    assert set(redis.zrange("held", 0, -1)) == {b"late", b"first", b"second"}
-    assert set(run("list_held", ["held"], 4)) == {b"first", b"second"}
-
-
-def test_report_replaces_its_own_and_drops_old_ones(redis, run):
-    redis.hset("reports", "old", "x")
-    redis.zadd("seen", {"old": 1})
-    for text in ("first", "second"):
-        run("report", ["reports", "seen"], "name", text, 60)
-    assert redis.hgetall("reports") == {b"name": b"second"}
-    assert redis.zrange("seen", 0, -1) == [b"name"]
-
-
-def test_list_reports_lists_those_of_the_last_seconds(redis, run):
-    run("report", ["reports", "seen"], "name", "text", 60)
-    redis.hset("reports", "old", "x")
-    redis.zadd("seen", {"old": redis.time()[0] - 30})
-    assert run("list_reports", ["reports", "seen"], 10) == [b"text"]
-
-
-# --- buckets -----------------------------------------------------------------------------------------
-
-
-def test_seed_usage_keeps_the_larger_of_two_counts_and_seeds_once(redis, run_bucket):
-    redis.hset("usage:a", mapping={"production:pages": 5, "draft:pages": 1})
-    given = ("production:pages", 3, "draft:pages", 2)
-    assert run_bucket("seed_usage", ["usage:a"], 600, *given) == 1
-    assert redis.hmget("usage:a", "production:pages", "draft:pages") == [b"5", b"2"]
-    assert run_bucket("seed_usage", ["usage:a"], 600, "production:pages", 99) == 0
-    assert redis.hget("usage:a", "production:pages") == b"5"
-    assert has_ttl(redis, "usage:a")
-
-
 PIN_KEYS = ["pins:a", "pins:a:changed:x", "pins:a:changed"]
 
 
-def test_put_pin_keeps_a_name_and_begins_again_when_full(redis, run_bucket):
-    assert run_bucket("put_pin", PIN_KEYS, "x", "1", 600, 2) == 1
-    assert run_bucket("put_pin", PIN_KEYS, "y", "2", 600, 2) == 1
+def test_put_pin_keeps_a_name_and_begins_again_when_full(redis, run):
+    def put(*given):
+        return run("put_pin", PIN_KEYS, *given, package="shared.templates")
+
+    assert put("x", "1", 600, 2) == 1
+    assert put("y", "2", 600, 2) == 1
     assert redis.hgetall("pins:a") == {b"x": b"1", b"y": b"2"}
-    assert run_bucket("put_pin", PIN_KEYS, "z", "3", 600, 2) == 1
+    assert put("z", "3", 600, 2) == 1
     assert redis.hgetall("pins:a") == {b"z": b"3"}
     assert has_ttl(redis, "pins:a")
 

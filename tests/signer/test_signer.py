@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import io
 import json
-import shutil
 import socket
 import subprocess
 import sys
@@ -132,11 +131,6 @@ def test_other_certificates_and_fields_are_refused_with_the_reason(client, call,
         client.sign(PDF, call)
 
 
-def test_a_damaged_file_is_refused(client):
-    with pytest.raises(SignatureRefusedError, match="cannot be signed"):
-        client.sign(b"%PDF-1.7 nothing", MINE)
-
-
 def test_a_replaced_certificate_is_used_at_once(client, folder):
     key = ec.generate_private_key(ec.SECP256R1())
     first = client.sign(PDF, MINE)
@@ -147,26 +141,6 @@ def test_a_replaced_certificate_is_used_at_once(client, folder):
         for signed in (first, second)
     }
     assert len(serials) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "password", "message"),
-    [
-        (make_pkcs12(clock.now(), days=(-9, -1)), None, "valid from"),
-        (make_pkcs12(clock.now(), password=b"a"), None, "password is wrong"),
-        (make_pkcs12(clock.now(), password=b"a"), "b", "password is wrong"),
-        (b"nothing", None, "not a PKCS#12 file"),
-        (b"x" * 300_000, None, "more than 262,144 bytes"),
-    ],
-    ids=["expired", "no password", "other password", "other file", "large"],
-)
-def test_a_certificate_that_cannot_be_used_is_refused(client, folder, content, password, message):
-    (folder / "acc_1.bad.p12").write_bytes(content)
-    if password:
-        (folder / "acc_1.bad.password").write_text(password)
-    for _ in range(2):  # the second answer is remembered
-        with pytest.raises(SignatureRefusedError, match=message):
-            client.sign(PDF, SignatureCall("acc_1", "bad"))
 
 
 def test_a_certificate_that_ends_soon_is_in_the_log(client, folder):
@@ -311,28 +285,3 @@ def test_without_the_extra_the_process_ends_with_one_line(folder):
     )
     assert ended.returncode == 1
     assert ended.stderr == "pressroom signer: the signer needs pyHanko: pip install '.[sign]'\n"
-
-
-@pytest.mark.skipif(shutil.which("pdfsig") is None, reason="poppler is not installed")
-def test_poppler_finds_many_signatures_made_at_once_valid(client, tmp_path):
-    made_files: list[bytes] = []
-    threads = [
-        threading.Thread(
-            target=lambda: made_files.append(
-                client.sign(TWO, SignatureCall("acc_1", "contract", "buyer"))
-            )
-        )
-        for _ in range(6)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(made_files) == len(threads)
-    for number, signed in enumerate(made_files):
-        path = tmp_path / f"{number}.pdf"
-        path.write_bytes(signed)
-        shown = subprocess.run(
-            ["pdfsig", "-nocert", str(path)], capture_output=True, text=True, check=False
-        )
-        assert "Signature is Valid." in shown.stdout

@@ -115,30 +115,6 @@ def test_incomplete_requests_do_not_block_others(port, account):
             assert b"Authenticated as account" in read_answer(connection)
 
 
-def test_concurrently_accepted_jobs_are_all_recorded(port, account):
-    body = b"<document><flow><p>x</p></flow></document>"
-    post = (
-        f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\nContent-Type: text/xml\r\n"
-        f"Prefer: respond-async\r\nContent-Length: {len(body)}\r\n\r\n"
-    ).encode() + body
-    with ExitStack() as stack:
-        clients = [stack.enter_context(call(port)) for _ in range(40)]
-        places = []
-        for _ in range(3):
-            for connection in clients:
-                connection.sendall(post)
-            for connection in clients:
-                head, _, record = read_answer(connection).partition(b"\r\n\r\n")
-                assert head.startswith(b"HTTP/1.1 202 "), head
-                places.append(json.loads(record)["id"])
-        assert len(set(places)) == 120
-        for place in places[::7]:
-            clients[0].sendall(
-                f"GET /v2/jobs/{place} HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n\r\n".encode()
-            )
-            assert b'"status":"queued"' in read_answer(clients[0])
-
-
 @pytest.mark.long
 def test_requests_waiting_for_redis_do_not_block_others(port, account, redis_server):
     check = CHECK.format(key=account.api_key).encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +11,7 @@ from shared.auth.accounts import create_account
 from shared.db.session import Database
 from shared.errors import ServiceError
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import Attempt, DeliveryStatus, Webhook, WebhookEvent
+from shared.webhooks.repository import Webhook, WebhookEvent
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -67,24 +66,6 @@ def _lease(
         return webhooks.lease_due(session, at=at, until=at + 30 * SECOND, limit=10, busy=busy)
 
 
-def test_each_webhook_of_the_event_gets_one_delivery(database: Database, account_id: str) -> None:
-    all_events, jobs = (
-        _hook(database, account_id),
-        _hook(database, account_id, [WebhookEvent.JOB_FAILED]),
-    )
-    assert _tell(database, account_id, WebhookEvent.JOB_FAILED) == 2
-    assert _tell(database, account_id, WebhookEvent.BATCH_FINISHED) == 1
-    assert _tell(database, "acc_other") == 0
-    due = _lease(database)
-    assert sorted(delivery.webhook_id for delivery in due) == sorted([all_events, all_events, jobs])
-    (told,) = (delivery.payload for delivery in due if delivery.webhook_id == jobs)
-    assert json.loads(told) == {
-        "type": "job.failed",
-        "timestamp": "2026-03-01T12:00:00.000Z",
-        "data": {"id": "job_1"},
-    }
-
-
 def test_deliveries_are_rolled_back_with_their_transaction(
     database: Database, account_id: str
 ) -> None:
@@ -113,54 +94,6 @@ def test_a_busy_account_is_passed_over(database: Database, account_id: str) -> N
         assert not webhooks.has_due(session, at=NOW, busy=[account_id])
         assert webhooks.has_due(session, at=NOW)
     assert len(_lease(database)) == 1
-
-
-def test_a_failed_attempt_is_logged_and_comes_again_at_its_time(
-    database: Database, account_id: str
-) -> None:
-    webhook_id = _hook(database, account_id)
-    _tell(database, account_id)
-    (due,) = _lease(database)
-    later = NOW + 60 * SECOND
-    with database.session() as session:
-        webhooks.record_attempt(
-            session,
-            due.id,
-            Attempt(1, NOW, 12, 500),
-            status=DeliveryStatus.PENDING,
-            next_attempt_at=later,
-        )
-    assert not _lease(database, later - SECOND)
-    (again,) = _lease(database, later)
-    assert (again.id, again.attempts) == (due.id, 1)
-    with database.session() as session:
-        webhooks.record_attempt(
-            session,
-            due.id,
-            Attempt(2, later, 8, 204),
-            status=DeliveryStatus.DELIVERED,
-            next_attempt_at=None,
-        )
-    with database.snapshot() as session:
-        (entry,), has_more = webhooks.list_deliveries(session, webhook_id, limit=10)
-        assert webhooks.count_pending(session) == {}
-    assert entry.status is DeliveryStatus.DELIVERED
-    assert [(attempt.number, attempt.status) for attempt in entry.attempts] == [(1, 500), (2, 204)]
-    assert not has_more
-
-
-def test_deleting_a_webhook_discards_its_pending_deliveries(
-    database: Database, account_id: str
-) -> None:
-    webhook_id = _hook(database, account_id)
-    _tell(database, account_id)
-    with database.session() as session:
-        webhooks.delete_target(session, Webhook, account_id, webhook_id)
-    assert not _lease(database)
-    for call in (webhooks.find_target, webhooks.delete_target):
-        with pytest.raises(ServiceError) as missing, database.session() as session:
-            call(session, Webhook, account_id, webhook_id)
-        assert missing.value.body.status == 404
 
 
 def test_the_log_is_paged_from_the_newest_and_forgotten_by_age(
