@@ -307,15 +307,6 @@ def counts_of(caller, batch_id):
     return tuple(record[state] for state in states)
 
 
-def test_a_cancelled_batch_keeps_its_record(caller, numbered):
-    batch_id = accept(caller, numbered, numbers(3))
-    assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
-    assert caller.get(f"/v2/batches/{batch_id}?wait=9").json["status"] == "cancelled"
-    assert {item["status"] for item in items_of(caller, batch_id, "?status=cancelled")} == {
-        "cancelled"
-    }
-
-
 # --- Idempotency-Key ------------------------------------------------------------------------------
 
 

@@ -208,16 +208,6 @@ def test_an_invalid_name_is_rejected(caller, path, fields, told):
     assert told in answer.json["message"]
 
 
-def test_a_template_of_another_account_cannot_be_renamed(caller, other, path, database):
-    with database.session() as session:
-        publish_public_templates(session, at=now())
-    assert other.patch(path, json={"name": "Mine"}).status_code == 404
-    answer = caller.patch("/v2/templates/service-letter", json={"name": "Mine"})
-    assert (answer.status_code, answer.json["data"]["code"]) == (404, "ERR_TEMPLATE_NOT_FOUND")
-    caller.delete(path)
-    assert caller.patch(path, json={"name": "Gone"}).status_code == 404
-
-
 def test_templates_are_found_by_their_name(caller):
     ids = {
         name: caller.post("/v2/templates", query_string={"name": name}).json["id"]
@@ -250,16 +240,6 @@ def test_public_templates_are_no_way_to_those_of_others(caller, path, app, datab
     listed = stranger.get("/v2/templates?include=public").json["templates"]
     assert all(each["id"].startswith("service-") for each in listed)
     assert stranger.get("/v2/templates?include=public&name=T").json["templates"] == []
-
-
-def test_latest_of_a_template_without_versions_is_named(caller, template):
-    for answer in (
-        caller.get(f"/v2/templates/{template}@latest"),
-        caller.post(f"/v2/pdf?template={template}@latest", json={}),
-    ):
-        assert answer.status_code == 404
-        assert f"'{template}@latest' names nothing" in answer.json["message"]
-        assert "no published version yet" in answer.json["message"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-import urllib.request
 
 import pytest
 
@@ -82,31 +81,6 @@ def test_a_counter_without_its_database_waits_and_resumes(
     wait_until(lambda: totals().production == Usage(2, 1))
 
 
-def test_a_counter_shows_its_metrics_and_health(start_counter, free_tcp_port):
-    start_counter(counter_metrics_port=str(free_tcp_port))
-    base = f"http://127.0.0.1:{free_tcp_port}"
-    wait_until(lambda: answers(f"{base}/healthz"))
-    text = fetch(f"{base}/metrics")
-    assert 'pressroom_queue_waiting{queue="interactive",shard="0"} 0.0' in text
-    assert 'pressroom_part_up{part="queue"} 1.0' in text
-    wait_until(lambda: 'pressroom_part_up{part="database"} 1.0' in fetch(f"{base}/metrics"))
-
-
-@pytest.mark.long
-def test_events_are_counted_as_new_or_repeated(start_counter, send, make_event, free_tcp_port):
-    start_counter(counter_metrics_port=str(free_tcp_port))
-
-    def shows(line):
-        return line in fetch(f"http://127.0.0.1:{free_tcp_port}/metrics")
-
-    wait_until(lambda: answers(f"http://127.0.0.1:{free_tcp_port}/healthz"))
-    send(make_event(1), make_event(2))
-    wait_until(lambda: shows('pressroom_usage_events_total{result="new"} 2.0'))
-    send(make_event(1))
-    wait_until(lambda: shows('pressroom_usage_events_total{result="repeated"} 1.0'))
-    assert shows('pressroom_store_duration_seconds_count{operation="write",store="database"}')
-
-
 @pytest.mark.long
 def test_a_counter_refuses_a_redis_that_could_lose_events(start_counter, redis, tmp_path):
     redis.config_set("maxmemory-policy", "allkeys-lru")
@@ -117,15 +91,3 @@ def test_a_counter_refuses_a_redis_that_could_lose_events(start_counter, redis, 
         redis.config_set("maxmemory-policy", "noeviction")
     [line] = (tmp_path / "counter0.log").read_text().splitlines()
     assert "noeviction" in line
-
-
-def answers(url: str) -> bool:
-    try:
-        return bool(fetch(url))
-    except OSError:
-        return False
-
-
-def fetch(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=20) as response:
-        return response.read().decode()

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from deploy.embedded.data_folder import FarmRecord, FolderInUse, open_folder
-from deploy.embedded.logs import LogTail, last_lines
+from deploy.embedded.logs import LogTail
 
 
 @pytest.fixture
@@ -51,12 +51,6 @@ def test_a_record_left_by_a_killed_farm_is_not_taken_for_a_running_one(folder):
     lock.release()
 
 
-def test_a_record_is_read_back_as_it_was_written(folder):
-    record = FarmRecord(1, "u", "d", "r", "b", {"front": 8000}, {"front": 12}, {"front": 0})
-    folder.write_record(record)
-    assert folder.read_record() == record
-
-
 def test_log_lines_are_shown_whole_with_the_name_of_their_process(tmp_path):
     log = tmp_path / "front.log"
     log.write_text("before\n")
@@ -71,7 +65,3 @@ def test_log_lines_are_shown_whole_with_the_name_of_their_process(tmp_path):
         file.flush()
         tail.show()
     assert said == ["front   | first", "front   | half of the second"]
-
-
-def test_the_end_of_a_log_that_is_not_there_is_empty(tmp_path):
-    assert last_lines(tmp_path / "none.log") == []

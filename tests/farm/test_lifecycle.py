@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.request
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,60 +59,9 @@ def test_a_wrong_setting_is_named_in_one_line(start_worker, tmp_path):
 
 
 @pytest.mark.long
-def test_a_blob_url_of_no_store_is_refused(start_worker, tmp_path):
-    assert start_worker(blob_url="ftp://host/folder").wait(20) == 1
-    assert "file:///folder" in (tmp_path / "worker0.log").read_text()
-
-
-@pytest.mark.long
 def test_an_unavailable_redis_is_reported(start_worker, tmp_path):
     assert start_worker(redis_url="redis://127.0.0.1:1/0").wait(20) == 1
     assert "queue" in (tmp_path / "worker0.log").read_text()
-
-
-@pytest.mark.long
-def test_a_worker_shows_its_metrics_and_health(front, start_worker, free_tcp_port):
-    start_worker(worker_metrics_port=str(free_tcp_port))
-    front.render()
-    base = f"http://127.0.0.1:{free_tcp_port}"
-    assert "ok" in fetch(f"{base}/healthz")
-    shown = fetch(f"{base}/metrics").splitlines()
-    assert "pressroom_worker_slots 1.0" in shown
-    assert "pressroom_worker_child_starts_total 1.0" in shown
-    [memory] = [line for line in shown if line.startswith("pressroom_worker_child_memory_bytes{")]
-    assert float(memory.split()[-1]) > 10_000_000
-
-
-@pytest.mark.long
-def test_a_worker_counts_how_its_children_end_and_the_slots_they_fill(
-    front, start_worker, free_tcp_port, tmp_path
-):
-    start_worker(worker_metrics_port=str(free_tcp_port), child_max_jobs="2")
-
-    def shows(*lines):
-        shown = fetch(f"http://127.0.0.1:{free_tcp_port}/metrics").splitlines()
-        return all(line in shown for line in lines)
-
-    for child in (1, 2, 3):
-        front.wait(front.send("sleep 0"))
-        # A child that ends before the worker has looked at its processes is not counted.
-        wait_until(partial(shows, f"pressroom_worker_child_starts_total {child}.0"))
-        if child < 3:
-            front.wait(front.send("sleep 0"))
-    job = front.send(f"die-once {tmp_path / 'died'}")
-    assert front.wait(job).pages == 2
-    ends = {"recycled": 2.0, "killed": 1.0, "crashed": 0.0}
-    missed = {"recycled": 3.0, "killed": 0.0, "crashed": 0.0}  # Celery collected it first
-    wait_until(
-        lambda: (
-            shows("pressroom_worker_child_starts_total 4.0")
-            and any(shows(*exits_by_reason(counts)) for counts in (ends, missed))
-        )
-    )
-    sleeping = front.send("sleep 2")
-    wait_until(lambda: shows("pressroom_worker_slots_busy 1.0"))
-    front.wait(sleeping)
-    wait_until(lambda: shows("pressroom_worker_slots_busy 0.0"))
 
 
 @pytest.mark.long
@@ -137,18 +84,6 @@ def test_running_and_waiting_jobs_are_counted_by_queue(front, start_worker):
     interactive, validate = depth.queues["interactive"], depth.queues["validate"]
     assert (interactive.running, interactive.waiting) == (1, 1)
     assert (validate.running, validate.waiting) == (0, 1)
-
-
-def exits_by_reason(counts: dict[str, float]) -> list[str]:
-    return [
-        f'pressroom_worker_child_exits_total{{reason="{reason}"}} {count}'
-        for reason, count in counts.items()
-    ]
-
-
-def fetch(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=20) as response:
-        return response.read().decode()
 
 
 def _wait_for(path: Path) -> str:

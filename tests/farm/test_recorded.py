@@ -33,7 +33,7 @@ from shared.queue.slice_commits import SliceQueue
 from shared.queue.states import CANCELLED, CompletionNotices, JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker
 from shared.usage.metering import usage_key
-from shared.usage.repository import find_totals, list_unmetered_jobs
+from shared.usage.repository import list_unmetered_jobs
 from tests.waiting import wait_until
 from workers.maintenance.reconciliation import ReconcileUsage, recount_usage
 from workers.maintenance.recorded_work import ExpireJobs, RequeueLostJobs
@@ -323,22 +323,6 @@ def test_an_overdue_job_is_given_up(farm, front, deliveries, status):
     assert ExpireJobs(farm.flow).run_once() == 1
     record = farm.record(job)
     assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, status)
-
-
-@pytest.mark.long
-def test_reconciliation_counts_unmetered_jobs_once(farm, front, start_worker):
-    start_worker()
-    job = farm.send("pages 4")
-    wait_until(lambda: farm.has_ended(job))
-    front.redis.hset(usage_key("acc_1", PERIOD), "seeded", 1)
-    task = reconciliation(farm)
-    assert task.run_once() == 0  # the counter may still come to it
-    task = reconciliation(farm, reconcile_after=timedelta(0))
-    assert [task.run_once() for _ in range(2)] == [1, 0]
-    assert farm.ledger() == {job.id: 4}
-    with farm.database.snapshot() as session:
-        assert find_totals(session, "acc_1", PERIOD).production.pages == 4
-    assert not front.redis.hexists(usage_key("acc_1", PERIOD), "seeded")
 
 
 def test_counters_are_compared_with_the_ledger_for_a_while_after_redis_lost_them(farm, front):

@@ -14,7 +14,7 @@ from sqlalchemy import insert, update
 from shared.auth.accounts import create_account
 from shared.blobs.folder import FolderStore
 from shared.clock import now
-from shared.db.orphans import delete_orphaned_content, find_orphaned_contents
+from shared.db.orphans import delete_orphaned_content
 from shared.db.tables import batches, jobs
 from shared.errors import Unavailable
 from shared.files.repository import IMAGES, ImageFileProperties
@@ -90,14 +90,6 @@ def test_nothing_goes_before_it_was_unneeded_for_long(database, made, template):
     assert is_kept(database, "<old/>")
 
 
-def test_a_recently_stored_text_is_not_swept(database):
-    with database.session() as session:
-        store_content(session, "<young/>", at=now() - timedelta(minutes=59))
-    with database.snapshot() as session:
-        stored_before = now() - timedelta(hours=1)
-        assert find_orphaned_contents(session, stored_before=stored_before, limit=10) == []
-
-
 def test_the_content_of_a_version_outlives_its_template(database, made, template):
     with database.session() as session:
         publish_version(
@@ -125,17 +117,6 @@ def test_what_a_version_is_built_on_is_kept_as_long_as_the_version(database, mad
     replace(database, made, template, "<new/>")
     RemoveOrphanedContents(database, wait_seconds=0).run_once()
     assert is_kept(database, "<old/>")
-
-
-def test_keeping_a_text_again_renews_its_time(database):
-    with database.session() as session:
-        store_content(session, "<a/>", at=LONG_AGO)
-    with database.session() as session:
-        store_content(session, "<a/>", at=now())
-    with database.session() as session:
-        assert not delete_orphaned_content(
-            session, digest("<a/>"), stored_before=now() - timedelta(hours=1)
-        )
 
 
 def test_a_text_stored_during_its_sweep_survives(database, made):
@@ -186,14 +167,6 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
     assert sorted([*store.list_keys("images/"), *store.list_keys("batches/")]) == sorted(
         [kept, under_way, other]
     )
-
-
-def test_bytes_wait_before_they_go(database, store):
-    key = f"images/ws_1/{digest('lost')}"
-    store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = RemoveOrphanedBlobs(OrphanedUploads.of(database, store, IMAGES), store)
-    assert [sweep.run_once(), sweep.run_once()] == [0, 0]
-    assert list(store.list_keys("images/")) == [key]
 
 
 def test_bytes_that_an_upload_names_again_stay(database, store, made):

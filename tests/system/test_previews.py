@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from PIL import Image
 
-from tests.images import path, svg
 from tests.system.conftest import open_account
 
 JSON = {"Content-Type": "application/json"}
@@ -60,26 +59,6 @@ def test_a_bomb_of_pixels_is_drawn_small(author, size):
     width, height = picture_of(answer).size
     assert width * height <= 16_000_000
     assert answer.json["file"]["scale"] < 8
-
-
-def test_a_drawing_that_takes_too_long_is_stopped_and_the_farm_keeps_running(author):
-    drawing = svg(f'<path d="{path(300_000)}" fill="none" stroke="#000" stroke-dasharray="0.01"/>')
-    uses = "".join(f'<img src="bomb" alt="a" width="{n}mm"/>' for n in range(10, 40))
-    stored = author.request(
-        "PUT", "/v2/images/bomb", drawing, headers={"Content-Type": "image/svg+xml"}
-    )
-    answer = ask(author, page_of(uses), scale=8)
-    assert answer.status in (200, 400, 504), answer.body
-    assert stored.status in (201, 400)
-    assert ask(author, page_of("<p>a</p>")).status == 200
-
-
-def test_the_last_of_ten_thousand_pages(author):
-    breaks = "<p>a</p><break/>" * 9_999
-    answer = ask(author, page_of(breaks + "<p>last</p>"), page=9_999)
-    assert answer.status in (200, 504), answer.body
-    if answer.status == 200:
-        assert (answer.json["pages"], answer.json["page"]) == (10_000, 9_999)
 
 
 def test_an_encrypted_document_is_shown(author):
