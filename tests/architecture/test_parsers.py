@@ -7,32 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # Imported in order to read what somebody sent, and turn it into objects.
 PARSERS = [
-    "configparser",
-    "csv",
-    "defusedxml",
-    "email",
-    "fontTools",
-    "jinja2",
-    "lxml",
-    "mistune",
-    "msgspec",
-    "orjson",
-    "pickle",
-    "pikepdf",
-    "PIL",
-    "plistlib",
-    "tarfile",
-    "tomllib",
-    "workers",
-    "xml",
-    "yaml",
-    "zipfile",
-    "shared.batches.csv_rows",
-    "shared.batches.json_documents",
-    "shared.templates.linking",
-    "shared.templates.links",
-    "shared.templates.links",
-]
+    "configparser", "csv", "defusedxml", "email", "fontTools", "jinja2", "lxml", "mistune",
+    "msgspec", "orjson", "pickle", "pikepdf", "PIL", "plistlib", "tarfile", "tomllib", "workers",
+    "xml", "yaml", "zipfile", "shared.batches.csv_rows", "shared.batches.json_documents",
+    "shared.templates.linking", "shared.templates.links", "shared.templates.links",
+]  # fmt: skip
 # Of modules that also write: `json.loads`, `html.unescape`.
 READING = {"decode", "load", "loads", "JSONDecoder", "unescape"}
 WRITERS = {"json", "json_text", "html"}

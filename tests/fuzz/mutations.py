@@ -10,66 +10,28 @@ from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
 
 _VALUES = (
     *(
-        "",
-        "0",
-        "-1",
-        "1mm",
-        "-5mm",
-        "5000mm",
-        "1e9pt",
-        "0.0001pt",
-        "100%",
-        "1000%",
-        "9999fr",
+        "", "0", "-1", "1mm", "-5mm", "5000mm", "1e9pt", "0.0001pt", "100%", "1000%", "9999fr",
         "auto",
     ),
     *(
-        "90deg",
-        "45deg",
-        "error",
-        "shrink",
-        "hidden",
-        "ellipsis",
-        "visible",
-        "avoid",
-        "page",
+        "90deg", "45deg", "error", "shrink", "hidden", "ellipsis", "visible", "avoid", "page",
         "column",
     ),
     *(
-        "left",
-        "right",
-        "nowrap",
-        "pre",
-        "justify",
-        "decimal",
-        "true",
-        "false",
-        "none",
+        "left", "right", "nowrap", "pre", "justify", "decimal", "true", "false", "none",
         "transparent",
     ),
     *(
-        "repeat(99, 1fr)",
-        "repeat(3, 40mm)",
-        "0 0 0 0",
-        "1pt solid red",
-        "{{ nothing }}",
+        "repeat(99, 1fr)", "repeat(3, 40mm)", "0 0 0 0", "1pt solid red", "{{ nothing }}",
         "{{ 1 / 0 }}",
     ),
     *("{{ [1, 2] }}", "{{ range(10000) }}", "x in range(2000)", "page.number", "totals.a.here"),
     *(
-        "k",
-        "k1, k2",
-        "#k",
-        "1pt solid k",
-        "#12345g",
-        "{{ k }}",
-        "k.k",
-        "k for k in k",
-        "de",
+        "k", "k1, k2", "#k", "1pt solid k", "#12345g", "{{ k }}", "k.k", "k for k in k", "de",
         "xx-Qaaa",
     ),
     *("999999999999999999999999", "1e400", "\u202e\u0000", "ﷺ" * 50, "a" * 3000, "\u00ad" * 200),
-)
+)  # fmt: skip
 _PIECES = (
     *("<p>x</p>", "<box height='3mm'>", "</box>", "<div columns='3'>", "</div>", "<table><tr><td>"),
     *(
@@ -79,18 +41,11 @@ _PIECES = (
         "<grid grid-template-columns='1fr'>",
     ),
     *(
-        "</grid>",
-        "<break/>",
-        "<markdown>**a",
-        "</markdown>",
-        "<br/>",
-        "&#0;",
-        "&amp;",
-        "<![CDATA[",
-        "]]>",
+        "</grid>", "<break/>", "<markdown>**a", "</markdown>", "<br/>", "&#0;", "&amp;",
+        "<![CDATA[", "]]>",
     ),
     *("{{", "}}", "{{ loop.index }}", "<!--", "-->", '"', "'", "<", ">", "\u200b", "\r"),
-)
+)  # fmt: skip
 _ATTRIBUTE = re.compile(r'([\w-]+)=("[^"]*"|\'[^\']*\')')
 _OPENING = re.compile(r"<(\w+)(?=[\s/>])")
 _ELEMENT = re.compile(r"<(\w+)[^<>]*(?:/>|>[^<>]*</\1>)")

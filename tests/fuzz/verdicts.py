@@ -13,29 +13,19 @@ ONLY_BY_RENDERING: Final = frozenset(
         # Sizes and places.
         *("body-too-low", "columns-too-wide", "content-overflows", "max-pages", "nested-columns"),
         *(
-            "no-area",
-            "no-progress",
-            "no-room",
-            "not-settled",
-            "no-page",
-            "outside-paper",
+            "no-area", "no-progress", "no-room", "not-settled", "no-page", "outside-paper",
             "page-values-too-long",
         ),
         *("running-too-tall", "taller-than-area", "too-many-pages", "wider-than-container"),
         *(
-            "chart-too-dense",
-            "chart-too-small",
-            "field-overflow",
-            "field-rotated",
-            "qr-bill-columns",
-            "qr-bill-footer",
-            "qr-bill-paper",
+            "chart-too-dense", "chart-too-small", "field-overflow", "field-rotated",
+            "qr-bill-columns", "qr-bill-footer", "qr-bill-paper",
         ),
         "barcode-text",  # no text below a code, or too narrow a one
         # What is drawn in the end, of which less may be written.
         *("missing-glyph", "profile-color", "profile-depth", "profile-font", "profile-page"),
     }
-)
+)  # fmt: skip
 
 
 def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | None:

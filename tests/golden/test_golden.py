@@ -23,27 +23,12 @@ CASES = find_cases()
 # Where ink matters: borders and radii, cut-off text, marks, bars, alpha, turns, decoration.
 PICTURED = (
     *(
-        "blocks",
-        "box",
-        "overflow",
-        "watermark",
-        "barcodes-bars",
-        "font-features",
-        "barcodes-more",
-        "barcodes",
-        "barcode-swiss",
-        "charts",
-        "color-fonts",
-        "scripts",
-        "scripts-rtl",
-        "scripts-cjk",
-        "direction",
-        "images",
-        "letterhead",
-        "positions",
+        "blocks", "box", "overflow", "watermark", "barcodes-bars", "font-features",
+        "barcodes-more", "barcodes", "barcode-swiss", "charts", "color-fonts", "scripts",
+        "scripts-rtl", "scripts-cjk", "direction", "images", "letterhead", "positions",
     ),
     *("inline", "text", "svg"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

@@ -35,16 +35,10 @@ def test_every_case_is_fit_to_be_tagged(case: Case):
 @pytest.mark.parametrize(
     "name",
     [
-        "tagged",
-        "tagged-notes",
-        "numbers",
-        "index",
-        "markdown",
-        "table-rowspan",
-        "floats",
+        "tagged", "tagged-notes", "numbers", "index", "markdown", "table-rowspan", "floats",
         "showcase-terms",
     ],
-)
+)  # fmt: skip
 def test_the_structure_is_as_its_reference(name: str, is_update: bool):
     file = tagged(Case(name))
     assert file is not None

@@ -66,29 +66,12 @@ def test_a_failure_reports_only_the_status(serve, outbound, status):
 @pytest.mark.parametrize(
     "host",
     [
-        "127.0.0.1",
-        "localhost",
-        "0x7f.1",
-        "2130706433",
-        "017700000001",
-        "127.1",
-        "0",
-        "0.0.0.0",
-        "[::1]",
-        "[::]",
-        "[::ffff:127.0.0.1]",
-        "[::ffff:7f00:1]",
-        "[64:ff9b::7f00:1]",
-        "[2002:7f00:1::]",
-        "[2001:0:7f00:1::]",
-        "169.254.169.254",
-        "10.0.0.1",
-        "100.64.0.1",
-        "127。0。0。1",
-        "①②⑦.0.0.1",
-        "no-such-host.invalid",
+        "127.0.0.1", "localhost", "0x7f.1", "2130706433", "017700000001", "127.1", "0", "0.0.0.0",
+        "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]", "[2001:0:7f00:1::]", "169.254.169.254", "10.0.0.1", "100.64.0.1",
+        "127。0。0。1", "①②⑦.0.0.1", "no-such-host.invalid",
     ],
-)
+)  # fmt: skip
 def test_no_spelling_of_a_private_address_is_connected_to(serve, host):
     server = serve(OK)
     with pytest.raises(TargetRefusedError):
@@ -149,14 +132,10 @@ def test_three_redirects_are_followed_and_a_fourth_is_not(serve, outbound):
 @pytest.mark.parametrize(
     "to",
     [
-        "http://169.254.169.254/",
-        "file:///etc/passwd",
-        "ftp://127.0.0.1/",
-        "http://u:p@127.0.0.1/",
-        "gopher://127.0.0.1:6379/_FLUSHALL",
-        "http://[fe80::1]/",
+        "http://169.254.169.254/", "file:///etc/passwd", "ftp://127.0.0.1/",
+        "http://u:p@127.0.0.1/", "gopher://127.0.0.1:6379/_FLUSHALL", "http://[fe80::1]/",
     ],
-)
+)  # fmt: skip
 def test_a_redirect_to_a_closed_address_is_refused(serve, outbound, to):
     with pytest.raises(TargetRefusedError) as refused:
         fetch(outbound, serve(moved(to)).url())
