@@ -263,6 +263,22 @@ def test_a_job_is_accepted_while_redis_rejects_it(caller, ports, monkeypatch, da
     assert (record.status, record.lane) == (JobStatus.QUEUED, Lane.BATCH)
 
 
+def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
+    job_id = send(caller).json["id"]
+    end_of(caller, job_id)
+    with database.snapshot() as session:
+        record = find_job(session, job_id)
+    late = worker.succeed(worker.jobs[0])
+    from shared.queue.states import EndedJob
+
+    ports.cells.only.jobs.record_ends({job_id: EndedJob("", replace(late, pages=9))})
+    with database.snapshot() as session:
+        assert find_job(session, job_id) == record
+    with pytest.raises(KeyError):
+        ports.blobs.read(late.pdf.key)
+    assert ports.blobs.read(record.pdf_key) == worker.pdf
+
+
 # --- Prefer: respond-async, wait ------------------------------------------------------------------
 
 

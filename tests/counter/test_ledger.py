@@ -33,6 +33,14 @@ def test_events_become_rows_and_totals(counter, send, make_event, totals, redis)
     assert redis.xlen("usage") == 0
 
 
+def test_a_repeated_event_counts_once(counter, send, make_event, totals):
+    send(make_event(1), make_event(1))
+    counter.count_once()
+    send(make_event(1))
+    counter.count_once()
+    assert totals().production == Usage(2, 1)
+
+
 def test_an_operator_reads_repeats_and_deletes_unreadable_events(
     redis, redis_url, sqlite_url, monkeypatch, capsys
 ):

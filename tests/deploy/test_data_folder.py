@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from deploy.embedded.data_folder import FarmRecord, FolderInUse, open_folder
-from deploy.embedded.logs import LogTail
+from deploy.embedded.logs import LogTail, last_lines
 
 
 @pytest.fixture
@@ -65,3 +65,7 @@ def test_log_lines_are_shown_whole_with_the_name_of_their_process(tmp_path):
         file.flush()
         tail.show()
     assert said == ["front   | first", "front   | half of the second"]
+
+
+def test_the_end_of_a_log_that_is_not_there_is_empty(tmp_path):
+    assert last_lines(tmp_path / "none.log") == []

@@ -102,6 +102,13 @@ def test_nothing_is_adopted_while_a_server_is_unavailable(run, urls, monkeypatch
     assert layouts(urls) == [None, None]
 
 
+def test_an_invalid_url_is_reported_without_its_password(run, monkeypatch):
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://:s3cret@a,redis://b")
+    told = run("find", "acc_x", code=1)
+    assert told.startswith("pressroom: PRESSROOM_REDIS_URL: entry 1")
+    assert "s3cret" not in told
+
+
 def test_an_embedded_farm_gets_its_shards_when_it_starts(tmp_path, capsys):
     assert main(["shards", "adopt", "--data", str(tmp_path)]) == 1
     assert "pressroom up --shards N" in capsys.readouterr().err

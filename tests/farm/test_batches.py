@@ -73,6 +73,22 @@ def test_the_end_of_a_running_batch_is_forecast_from_its_rate(caller, numbered, 
         assert hours == pytest.approx(200 / ended, abs=0.001)
 
 
+def test_csv_rows_fill_the_paths_of_their_columns(caller, slices):
+    template = store_template(
+        caller, '<document title="{{ a.b }}-{{ a.c }}"><data><json>{"a":{"b":"?","c":"kept"}}</json>'
+        "</data><flow><p>{{ a.b }}</p></flow></document>",
+    )  # fmt: skip
+    batch_id = accept(caller, template, b"a.b;a.c\nx;y\nz;\n1;2;3\n", content_type="text/csv")
+    slices.work_off()
+    archive = archive_of(caller, batch_id)
+    titles = []
+    for name in archive.namelist()[:-1]:
+        with pikepdf.open(BytesIO(archive.read(name))) as pdf:
+            titles.append(str(pdf.docinfo["/Title"]))
+    assert titles == ["x-y", "z-kept"]
+    assert "3 cells" in items_of(caller, batch_id)[2]["error"]["message"]
+
+
 # --- each document for itself ---------------------------------------------------------------------
 
 
@@ -189,6 +205,14 @@ def test_a_run_that_comes_late_changes_nothing(caller, numbered, slices, setting
     assert len(slices.events()) == 10
     assert slices.redis.hget(_usage_key(slices), "production:calls") == b"10"
     archive_of(caller, batch_id)
+
+
+def test_a_repeated_message_does_nothing(caller, numbered, slices):
+    accept(caller, numbered, numbers(3))
+    argument = slices.take()
+    slices.run(argument)
+    slices.run(argument)
+    assert len(slices.events()) == 3
 
 
 def test_a_document_that_ends_its_process_is_given_up_and_the_others_go_on(

@@ -7,6 +7,7 @@ from redis import Redis
 
 from shared.errors import Unavailable
 from shared.queue.broker import Broker, Publisher
+from shared.queue.connection import connect
 from shared.queue.names import HELD_TASKS, INTERACTIVE, job_key
 from shared.queue.worker_presence import TASK_LEASE_SECONDS, WorkerReport, report_worker
 from tests.messages import read_argument
@@ -78,6 +79,12 @@ def test_a_job_that_has_ended_is_not_queued_again(front, lapse):
     front.replies.abandon(published.job_id)
     lapse()
     assert not front.broker.requeue_lost(published)
+
+
+def test_nothing_is_done_while_redis_is_unavailable(front, lapse):
+    published = front.broker.publish(front.job())
+    lapse()
+    assert not Broker(connect(AWAY), Publisher(AWAY)).requeue_lost(published)
 
 
 @pytest.mark.long

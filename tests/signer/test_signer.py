@@ -143,6 +143,26 @@ def test_a_replaced_certificate_is_used_at_once(client, folder):
     assert len(serials) == 2
 
 
+@pytest.mark.parametrize(
+    ("content", "password", "message"),
+    [
+        (make_pkcs12(clock.now(), days=(-9, -1)), None, "valid from"),
+        (make_pkcs12(clock.now(), password=b"a"), None, "password is wrong"),
+        (make_pkcs12(clock.now(), password=b"a"), "b", "password is wrong"),
+        (b"nothing", None, "not a PKCS#12 file"),
+        (b"x" * 300_000, None, "more than 262,144 bytes"),
+    ],
+    ids=["expired", "no password", "other password", "other file", "large"],
+)
+def test_a_certificate_that_cannot_be_used_is_refused(client, folder, content, password, message):
+    (folder / "acc_1.bad.p12").write_bytes(content)
+    if password:
+        (folder / "acc_1.bad.password").write_text(password)
+    for _ in range(2):  # the second answer is remembered
+        with pytest.raises(SignatureRefusedError, match=message):
+            client.sign(PDF, SignatureCall("acc_1", "bad"))
+
+
 def test_a_certificate_that_ends_soon_is_in_the_log(client, folder):
     (folder / "acc_1.old.p12").write_bytes(make_pkcs12(clock.now(), days=(-1, 9)))
     with capture_logs() as logs:

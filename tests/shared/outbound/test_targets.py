@@ -101,3 +101,9 @@ def test_every_reason_has_its_own_text_without_the_cause():
 )
 def test_a_redirect_is_read_against_where_it_came_from(location, url):
     assert follow_redirect(parse_target("https://example.org:8443/a/c"), location).url == url
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "http://u@x/", "ftp://x/", "http://[/"])
+def test_a_redirect_to_another_scheme_is_refused(location):
+    with pytest.raises(TargetRefusedError):
+        follow_redirect(parse_target("https://example.org/"), location)
