@@ -96,7 +96,8 @@ types: $(DEV_READY) ## static types, strict
 	@$(BIN)/mypy
 arch: $(DEV_READY) ## who may import whom
 	@$(BIN)/lint-imports
-proof: $(DEV_READY) ## write deploy/docs/conformance.md and .json: every public template in every profile, some five minutes
+proof: $(DEV_READY) ## write deploy/docs/conformance.md and .json: every public template in every profile, some ten minutes
+	@sh deploy/setup/need-program.sh javac openjdk-17-jdk-headless
 	@$(BIN)/python -m tests.proof
 sbom: $(DEV_READY) ## write pressroom.cdx.json, the locked packages as CycloneDX; asks PyPI for the tool that writes it
 	@$(BIN)/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml -o pressroom.cdx.json requirements.lock

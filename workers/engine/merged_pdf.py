@@ -204,10 +204,8 @@ def _find_unmergeable(document: Document) -> str:
     """Return the feature of a document that only a separate file can have, empty for none."""
     if document.signature is not None:
         return "with `sign`"
-    if document.profile is not None:
-        return f'of profile="{document.profile}"'
-    if document.is_accessible:
-        return f'of profile="{ports.PDF_UA_1}"'
+    if any(document.profiles):
+        return f'of profile="{document.profiles}"'
     if document.requires_tags:
         return 'with tagged="true"'
     if document.has_form_fields:

@@ -50,7 +50,7 @@ def write_number(value: float) -> bytes:
 
 
 # The second line marks the file as binary (PDF 1.7, 7.5.2).
-_HEADER: Final = b"%PDF-1.7\n%\xbf\xf7\xa2\xfe\n"
+_HEADER: Final = b"%%PDF-%b\n%%\xbf\xf7\xa2\xfe\n"
 # A reader decompresses a whole stream for one object. Short tagged documents have one stream: each
 # more takes 250 bytes, and 5 µs for tables of the compression alone.
 _OBJECTS_PER_STREAM: Final = 250
@@ -87,11 +87,14 @@ class AppendedObjects(NamedTuple):
 
 
 class FormattedObjects(NamedTuple):
-    """The objects of a document as bytes, from number 1, and the numbers of some of them."""
+    """The objects of a document as bytes, from number 1, and the numbers of some of them.
+
+    A file of PDF 2.0 has no document information.
+    """
 
     bodies: list[bytes]
     root: int
-    information: int
+    information: int | None
     pages: Sequence[int]
 
 
@@ -107,7 +110,7 @@ def write_file(
     `append` is called with the number of the first object that it returns.
     """
     out = BytesIO()
-    writer = ObjectWriter(out)
+    writer = ObjectWriter(out, b"1.7" if objects.information else b"2.0")
     first = writer.reserve(len(objects.bodies))
     appended = append(first + len(objects.bodies))
     # All are numbered before the first object stream, which takes a number too.
@@ -134,7 +137,7 @@ class ObjectWriter:
     Deterministic: the file identifier is a digest of the content.
     """
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: BinaryIO, version: bytes = b"1.7") -> None:
         self._out = out
         self._offset = 0
         self._digest = sha256()
@@ -143,7 +146,7 @@ class ObjectWriter:
         self._indexes = array("H", [0])  # the index in the object stream
         self._most_packed = 1  # objects in one stream
         self._pack: list[tuple[int, bytes]] = []
-        self._write(_HEADER)
+        self._write(_HEADER % version)
 
     def reserve(self, count: int = 1) -> int:
         """Return a new object number, the first of `count` consecutive ones."""
@@ -194,7 +197,7 @@ class ObjectWriter:
         self._record_entry(number, _IN_USE, self._offset)
         self._write(b"%d 0 obj\n%b\nendobj\n" % (number, body))
 
-    def close(self, *, root: int, information: int) -> None:
+    def close(self, *, root: int, information: int | None) -> None:
         """Write the cross-reference stream as the last object (PDF 1.7, 7.5.8)."""
         self._flush_pack()
         number, start = self.reserve(), self._offset
@@ -203,6 +206,7 @@ class ObjectWriter:
         # No object is after this one, and no stream has a higher number.
         sizes = (1, _size_of(max(start, number)), _size_of(self._most_packed - 1))
         width = sum(sizes)
+        about = b"" if information is None else b" /Info %d 0 R" % information
         packing = b""
         if width * len(self._kinds) > _SHORT_TABLE:
             packing = b" /DecodeParms << /Predictor 12 /Columns %d >> /Filter /FlateDecode" % width
@@ -211,8 +215,8 @@ class ObjectWriter:
             rows = self._write_rows(0, sizes)
         self.write_stream(
             number,
-            b"/Type /XRef /Size %d /W [%d %d %d] /Root %d 0 R /Info %d 0 R /ID [<%b> <%b>]%b"
-            % (number + 1, *sizes, root, information, identity, identity, packing),
+            b"/Type /XRef /Size %d /W [%d %d %d] /Root %d 0 R%b /ID [<%b> <%b>]%b"
+            % (number + 1, *sizes, root, about, identity, identity, packing),
             rows,
         )
         self._write(b"startxref\n%d\n%%%%EOF\n" % start)

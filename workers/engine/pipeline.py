@@ -101,9 +101,8 @@ def render(
         metadata=_collect_metadata(document, merged, options),
         security=document.security,
         fallback_owner_password=secrets.token_urlsafe(32) if document.security else "",
-        profile=document.profile,
+        profiles=document.profiles,
         attachments=document.attachments,
-        is_accessible=document.is_accessible,
     )
     del merged  # frees the data, which are now in the document
     observer.enter(ports.Stage.LAYOUT)
@@ -163,7 +162,9 @@ def write_pdf(
     Raises:
         AuthoringError: content does not fit, which is found while pages are drawn.
     """
-    description = build_pdf_metadata(options.metadata, conformance=options.conformance)
+    description = build_pdf_metadata(
+        options.metadata, conformance=options.conformance, is_pdf2=options.profiles.is_pdf2
+    )
     pdf = write_pages(laid_out, description)
     findings.raise_errors()
     observer.enter(ports.Stage.FINISH)

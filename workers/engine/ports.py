@@ -200,7 +200,7 @@ class Security:
 
 
 class ArchiveProfile(StrEnum):
-    """The supported conformance levels of PDF/A (ISO 19005-2 and -3)."""
+    """The supported conformance levels of PDF/A (ISO 19005-2, -3 and -4)."""
 
     PDF_A_2A = "pdf/a-2a"
     PDF_A_2B = "pdf/a-2b"
@@ -208,37 +208,73 @@ class ArchiveProfile(StrEnum):
     PDF_A_3A = "pdf/a-3a"
     PDF_A_3B = "pdf/a-3b"
     PDF_A_3U = "pdf/a-3u"
+    PDF_A_4 = "pdf/a-4"
+    PDF_A_4F = "pdf/a-4f"
 
     @property
     def part(self) -> int:
         """The part of ISO 19005."""
-        return int(self.value[-2])
+        return int(self.value[len("pdf/a-")])
 
     @property
     def takes_files(self) -> bool:
         """Whether a file may have attachments of any type."""
-        return self.part >= 3
+        return self.part == 3 or self.level == "F"
 
     @property
     def level(self) -> str:
-        """The conformance level: B is basic, U names the characters of all text, A has a structure tree too."""
-        return self.value[-1].upper()
+        """The conformance level: B is basic, U names the characters of all text, A has a structure tree too.
+
+        PDF/A-4 has none but F, for files with attachments.
+        """
+        return self.value[len("pdf/a-4") :].upper()
+
+    @property
+    def is_pdf2(self) -> bool:
+        """Whether files are of PDF 2.0 (ISO 32000-2)."""
+        return self.part >= 4
 
 
-PDF_UA_1: Final = "pdf/ua-1"
+class AccessibilityProfile(StrEnum):
+    """The supported parts of PDF/UA (ISO 14289)."""
+
+    PDF_UA_1 = "pdf/ua-1"
+    PDF_UA_2 = "pdf/ua-2"
+
+    @property
+    def part(self) -> int:
+        """The part of ISO 14289."""
+        return int(self.value[-1])
+
+    @property
+    def is_pdf2(self) -> bool:
+        """Whether files are of PDF 2.0 (ISO 32000-2)."""
+        return self.part >= 2
 
 
 class ConformanceProfiles(NamedTuple):
-    """The standards of the attribute `profile`: PDF/A, and PDF/UA-1 (ISO 14289-1)."""
+    """The standards of the attribute `profile`, both of the same version of PDF."""
 
     archive: ArchiveProfile | None = None
-    is_accessible: bool = False
+    accessibility: AccessibilityProfile | None = None
+
+    def __str__(self) -> str:
+        """Return the standards as in the attribute."""
+        return " ".join([profile.value for profile in self if profile is not None])
 
     @property
     def is_tagged(self) -> bool:
         """Whether the standards require a structure tree."""
-        return self.is_accessible or (self.archive is not None and self.archive.level == "A")
+        is_level_a = self.archive is not None and self.archive.level == "A"
+        return self.accessibility is not None or is_level_a
 
+    @property
+    def is_pdf2(self) -> bool:
+        """Whether files are of PDF 2.0 (ISO 32000-2)."""
+        return any(profile is not None and profile.is_pdf2 for profile in self)
+
+
+NO_PROFILES: Final = ConformanceProfiles()
 
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)  # of files whose date the data do not say
 
@@ -287,11 +323,12 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class PdfMetadata:
-    """The metadata objects of a PDF: document information, language and XMP packet."""
+    """The metadata objects of a PDF: document information, language and XMP packet; and its version."""
 
     information: Mapping[str, str]
     lang: str
     packet: bytes
+    is_pdf2: bool = False  # a file of PDF 2.0 has the title in `packet` only
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ class _Checker:
                 if written is None
                 else written.get(f"{PDFUAID}part")
             )
-            if part != "1":
+            if part != ("2" if self.pdf.pdf_version == "2.0" else "1"):
                 yield name("06-002")
             if not any((title.text or "").strip() for title in titles):
                 yield name("06-003")

@@ -15,7 +15,19 @@ HEADINGS = {f"H{level}": level for level in range(1, 7)}
 STANDARD = {
     *("Document", "Part", "Art", "Sect", "Div", "BlockQuote", "Caption", "TOC", "TOCI", "Index"),
     *("NonStruct", "Private", "P", "H", *HEADINGS, "L", "LI", "Lbl", "LBody", "Table", "TR", "TH"),
-    *("TD", "THead", "TBody", "TFoot", "Span", "Quote", "Note", "Reference", "BibEntry", "Code"),
+    *(
+        "TD",
+        "THead",
+        "TBody",
+        "TFoot",
+        "Span",
+        "Quote",
+        "Note",
+        "FENote",
+        "Reference",
+        "BibEntry",
+        "Code",
+    ),
     *(
         "Link",
         "Annot",

@@ -1,7 +1,6 @@
-"""The rules of PDF/A-2b and -3b for what this engine may write, checked one by one (ISO 19005-2, -3).
+"""The rules of PDF/A-2, -3 and -4 for what this engine may write, checked one by one (ISO 19005-2 to -4).
 
-No validator of another maker can be had from the package registries, so these are read from the
-standard. What is not known here is refused: a kind of font, colour space, annotation or action that
+These need no Java; `verapdf.py` holds files against veraPDF too. Clauses are those of ISO 19005-2. What is not known here is refused: a kind of font, colour space, annotation or action that
 the engine begins to write fails until its rule is added.
 """
 
@@ -99,13 +98,16 @@ class _Checker:
     # --- 6.1 file structure
 
     def file(self) -> Iterator[str]:
-        if not re.match(rb"%PDF-1\.[0-7]\n%[\x80-\xff]{4}", self.data):
+        version = rb"2\.0" if self.part == 4 else rb"1\.[0-7]"
+        if not re.match(rb"%%PDF-%b\n%%[\x80-\xff]{4}" % version, self.data):
             yield "6.1.2 header"
         ends = self.data.count(b"%%EOF")  # one, and one for each update (ISO 32000-1, 7.5.6)
         if not re.search(rb"%%EOF\n?\Z", self.data) or ends != 1 + self.signatures:
             yield "6.1.3 end of file"
         if len(self.pdf.trailer.get("/ID", [])) != 2 or "/Encrypt" in self.pdf.trailer:
             yield "6.1.3 trailer"
+        if self.part == 4 and "/Info" in self.pdf.trailer:
+            yield "6.1.3 document information"
         if re.search(rb"[^\n]endstream", self.data):
             yield "6.1.7 no end of line before endstream"
         if self.pdf.check_pdf_syntax():
@@ -428,13 +430,19 @@ class _Checker:
         if len(values) != len(properties):
             yield "6.6.2.1 a property twice"
         part, level = (values.get(f"{PDFAID}{name}") for name in ("part", "conformance"))
-        if part is None or part.text != str(self.part) or level is None or level.text not in "ABU":
+        is_dated = self.part < 4 or values[f"{PDFAID}rev"].text == "2020"
+        levels = "ABU" if self.part < 4 else (None, "F")
+        stated = None if level is None else level.text
+        if part is None or part.text != str(self.part) or stated not in levels or not is_dated:
             yield "6.6.4 identification"
-        elif level.text == "A" and not self.pdf.Root.keys() >= LEVEL_A:
+        elif stated is None:
+            return
+        elif stated == "A" and not self.pdf.Root.keys() >= LEVEL_A:
             yield "6.7 logical structure"
-        if level is not None and level.text in ("A", "U"):
-            yield from self.characters(takes_private=level.text == "U")
-        yield from self.extensions(values)
+        if stated in ("A", "U"):
+            yield from self.characters(takes_private=stated == "U")
+        if self.part < 4:
+            yield from self.extensions(values)
         yield from self.information(values)
 
     def characters(self, *, takes_private: bool) -> Iterator[str]:
@@ -494,7 +502,8 @@ class _Checker:
     def attachments(self) -> Iterator[str]:
         associated = list(self.pdf.Root.get("/AF", []))
         tree = self.pdf.Root.get("/Names", pikepdf.Dictionary()).get("/EmbeddedFiles")
-        if self.part == 2 and (tree is not None or associated):
+        takes_files = self.part == 3 or b"<pdfaid:conformance>F<" in self.data
+        if not takes_files and (tree is not None or associated):
             yield "6.8 embedded file"
         if tree is None:
             return

@@ -25,6 +25,7 @@ from workers.engine.ports import (
     UNDATED,
     ArchiveProfile,
     Attachment,
+    ConformanceProfiles,
     Metadata,
     NullStageObserver,
     Payload,
@@ -349,7 +350,9 @@ def test_validate_reports_errors_of_attached_files(text):
 
 
 def test_profile_and_files_are_in_the_options():
-    options = FinishOptions(Metadata(), profile=ArchiveProfile.PDF_A_3B, attachments=(NOTE,))
+    options = FinishOptions(
+        Metadata(), profiles=ConformanceProfiles(ArchiveProfile.PDF_A_3B), attachments=(NOTE,)
+    )
     laid_out = LaidOutDocument([page()], [])
     file = write_pdf(laid_out, options, findings=Findings(), observer=NullStageObserver())
     assert find_violations(file, 3) == []

@@ -13,7 +13,14 @@ from workers.engine.finish import finisher
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.pipeline import write_pdf
-from workers.engine.ports import ArchiveProfile, Attachment, Metadata, NullStageObserver, Security
+from workers.engine.ports import (
+    ArchiveProfile,
+    Attachment,
+    ConformanceProfiles,
+    Metadata,
+    NullStageObserver,
+    Security,
+)
 
 FULL = Metadata(
     title="Rechnung (Nr. 1) \\ <&> Größe 漢",
@@ -46,7 +53,7 @@ def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
     [
         FinishOptions(replace(FULL, is_draft=True)),
         FinishOptions(FULL, Security(None, "owner")),
-        FinishOptions(FULL, profile=ArchiveProfile.PDF_A_2B),
+        FinishOptions(FULL, profiles=ConformanceProfiles(ArchiveProfile.PDF_A_2B)),
         FinishOptions(
             FULL, attachments=(Attachment("data.txt", b"data", "text/plain", date(2026, 3, 2)),)
         ),

@@ -21,7 +21,13 @@ from workers.engine.finish.metadata import (
     describe_conformance,
     find_invoice,
 )
-from workers.engine.ports import ArchiveProfile, Attachment, Metadata, Security
+from workers.engine.ports import (
+    NO_PROFILES,
+    Attachment,
+    ConformanceProfiles,
+    Metadata,
+    Security,
+)
 
 _RELATIONSHIPS: Final = {  # ISO 32000-2, table 43
     "unspecified": "/Unspecified",
@@ -229,7 +235,7 @@ def _fitting_scale(width: float, height: float, angle: float) -> float:
 class FinishOptions:
     """Options of the finish stage. A draft (`metadata.is_draft`) is marked and never encrypted.
 
-    `profile` and `security` exclude each other; the tree stage rejects documents with both.
+    An archive profile and `security` exclude each other; the tree stage rejects documents with both.
 
     `fallback_owner_password` is random and never stored: the owner password if `security` has none.
     It is required with `security`, and unused without.
@@ -238,15 +244,13 @@ class FinishOptions:
     metadata: Metadata
     security: Security | None = None
     fallback_owner_password: str = ""
-    profile: ArchiveProfile | None = None
+    profiles: ConformanceProfiles = NO_PROFILES
     attachments: tuple[Attachment, ...] = ()
-    is_accessible: bool = False  # conforms to PDF/UA-1
 
     @property
     def conformance(self) -> str:
         """The RDF descriptions of the standards that the file conforms to."""
-        invoice = None if self.profile is None else find_invoice(self.attachments)
-        return describe_conformance(self.profile, invoice, is_accessible=self.is_accessible)
+        return describe_conformance(self.profiles, find_invoice(self.attachments))
 
     @property
     def needs_metadata_only(self) -> bool:
@@ -257,7 +261,7 @@ class FinishOptions:
         nothing_else = FinishOptions(
             self.metadata,
             fallback_owner_password=self.fallback_owner_password,
-            is_accessible=self.is_accessible,
+            profiles=self.profiles._replace(archive=None),
         )
         return self == nothing_else and not self.metadata.is_draft
 
@@ -277,7 +281,7 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
     encryption = None
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         embed_files(opened, options.attachments)
-        if options.profile is not None:
+        if options.profiles.archive is not None:
             add_output_intent(opened)
         if options.metadata.is_draft:
             mark_as_draft(opened)

@@ -6,7 +6,7 @@ and paint ensure the rest: embedded fonts, RGB or grey colours, no scripts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -16,7 +16,7 @@ import pikepdf
 from PIL import ImageCms
 
 from workers.engine.characters import NOT_XML
-from workers.engine.ports import ArchiveProfile, Attachment, Metadata, PdfMetadata
+from workers.engine.ports import Attachment, ConformanceProfiles, Metadata, PdfMetadata
 
 PRODUCER: Final = "Pressroom"
 PROVENANCE: Final = "urn:pressroom:provenance:1"
@@ -36,10 +36,12 @@ _PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <?xpacket end="r"?>"""
 
 
-def build_pdf_metadata(metadata: Metadata, *, conformance: str = "") -> PdfMetadata:
+def build_pdf_metadata(
+    metadata: Metadata, *, conformance: str = "", is_pdf2: bool = False
+) -> PdfMetadata:
     """Return the metadata of a file, for paint to write."""
     packet = write_xmp_packet(metadata, conformance)
-    return PdfMetadata(_information_entries(metadata), metadata.lang, packet)
+    return PdfMetadata(_information_entries(metadata), metadata.lang, packet, is_pdf2)
 
 
 def write_document_information(metadata: Metadata) -> bytes:
@@ -165,14 +167,6 @@ ACCESSIBILITY_SCHEMA: Final = XmpSchema(
     (("part", "Integer", "Part of ISO 14289 that the file conforms to"),),
 )
 
-# ISO 14289-1, clause 5.
-DESCRIBED_ACCESSIBILITY: Final = (
-    f'<rdf:Description rdf:about="" xmlns:pdfuaid="{ACCESSIBILITY_SCHEMA.namespace}">\n'
-    "<pdfuaid:part>1</pdfuaid:part>\n"
-    "</rdf:Description>\n"
-)
-
-
 _NAMESPACE: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
 
 # Factur-X 1.0, 6.2: title, namespace, prefix and properties of the extension schema.
@@ -216,26 +210,46 @@ def find_invoice(attachments: Iterable[Attachment]) -> AttachedInvoice | None:
     return next(levels, None)
 
 
-def describe_conformance(
-    profile: ArchiveProfile | None, invoice: AttachedInvoice | None, *, is_accessible: bool = False
-) -> str:
-    """Return the RDF descriptions that profiles add to the XMP packet."""
-    accessibility = DESCRIBED_ACCESSIBILITY if is_accessible else ""
-    if profile is None:
-        return accessibility
-    schemas = [PROVENANCE_SCHEMA]
-    if is_accessible:
+# A PDF/UA-2 of this engine is a Well-Tagged PDF too (WTPDF 1.0, 6.1.3).
+_WELL_TAGGED: Final = """<rdf:Description rdf:about="" xmlns:pdfd="http://pdfa.org/declarations/">
+<pdfd:declarations><rdf:Bag><rdf:li rdf:parseType="Resource">
+<pdfd:conformsTo>http://pdfa.org/declarations/wtpdf#accessibility1.0</pdfd:conformsTo>
+</rdf:li></rdf:Bag></pdfd:declarations>
+</rdf:Description>
+"""
+_ARCHIVE_NAMESPACE: Final = "http://www.aiim.org/pdfa/ns/id/"
+
+
+def describe_conformance(profiles: ConformanceProfiles, invoice: AttachedInvoice | None) -> str:
+    """Return the RDF descriptions that profiles add to the XMP packet.
+
+    PDF/A-4 takes properties of any schema; PDF/A-2 and -3 ask for descriptions of the schemas.
+    """
+    archive, accessibility = profiles
+    described, schemas = "", [PROVENANCE_SCHEMA]
+    if archive is not None:
+        level = {"conformance": archive.level} if archive.level else {}
+        year = {"rev": "2020"} if archive.is_pdf2 else {}
+        properties = {"part": str(archive.part), **year, **level}
+        described += _describe_standard("pdfaid", _ARCHIVE_NAMESPACE, properties)
+    if accessibility is not None:
         schemas.append(ACCESSIBILITY_SCHEMA)
-    if invoice is not None:
-        schemas.append(INVOICE_SCHEMA)
-    identification = (
-        '<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/">\n'
-        f"<pdfaid:part>{profile.part}</pdfaid:part>\n"
-        f"<pdfaid:conformance>{profile.level}</pdfaid:conformance>\n"
-        "</rdf:Description>\n"
+        year = {"rev": "2024"} if accessibility.is_pdf2 else {}
+        properties = {"part": str(accessibility.part), **year}
+        described += _describe_standard("pdfuaid", ACCESSIBILITY_SCHEMA.namespace, properties)
+        described += _WELL_TAGGED if accessibility.is_pdf2 else ""
+    if archive is None or archive.is_pdf2:
+        return described
+    if invoice is None:
+        return described + _describe_schemas(schemas)
+    return described + _describe_schemas([*schemas, INVOICE_SCHEMA]) + invoice.describe()
+
+
+def _describe_standard(prefix: str, namespace: str, properties: Mapping[str, str]) -> str:
+    written = "".join(
+        f"<{prefix}:{name}>{value}</{prefix}:{name}>\n" for name, value in properties.items()
     )
-    described = "" if invoice is None else invoice.describe()
-    return identification + accessibility + _describe_schemas(schemas) + described
+    return f'<rdf:Description rdf:about="" xmlns:{prefix}="{namespace}">\n{written}</rdf:Description>\n'
 
 
 def _describe_schemas(schemas: Iterable[XmpSchema]) -> str:

@@ -348,10 +348,15 @@ class PageCanvas:
         """Add a clickable rectangle."""
         self.page.links.append(area)
 
-    def add_anchor(self, name: str, x: float, y: float) -> None:
-        """Add a named destination; running content repeats and has none."""
+    def add_anchor(self, name: str, x: float, y: float, element: int | None = None) -> None:
+        """Add a named destination, in the current structure element or another one.
+
+        Running content repeats and has none.
+        """
         if not self.is_artifact:
-            self.page.anchors.append(Anchor(name, x, y))
+            tree = self.structure
+            owner = tree.current if tree is not None and element is None else element
+            self.page.anchors.append(Anchor(name, x, y, owner))
 
     def add_float(self, node: AnyBlock) -> None:
         """Record the anchor of a figure that floats, which dry runs look for."""
@@ -572,7 +577,7 @@ class DryRunCanvas(PageCanvas):
         self.anchors: dict[str, float] = {}  # the distance of each from the top of the page
         self.floats: dict[Any, None] = {}
 
-    def add_anchor(self, name: str, x: float, y: float) -> None:
+    def add_anchor(self, name: str, x: float, y: float, element: int | None = None) -> None:
         """Record an anchor; the first of equal names counts."""
         if not self.is_artifact:
             self.anchors.setdefault(name, y)

@@ -294,6 +294,7 @@ class Anchor(NamedTuple):
     name: str
     x: float
     y: float
+    owner: Owner = None  # its structure element in a tagged document
 
 
 class OutlineEntry(NamedTuple):
@@ -306,6 +307,7 @@ class OutlineEntry(NamedTuple):
     text: str
     page: int
     y: float
+    owner: Owner = None  # its structure element in a tagged document
 
 
 @dataclass(slots=True)

@@ -157,7 +157,7 @@ class PaginatedDocument:
 
 def _missing_glyph_severity(document: Document) -> Severity:
     """Return the error severity if the author demands it, and for PDF/A and PDF/UA (ISO 19005-2, 6.2.11.8)."""
-    has_promise = document.profile is not None or document.is_accessible
+    has_promise = any(document.profiles)
     is_refused = document.refuses_missing_glyphs or has_promise
     return Severity.ERROR if is_refused else Severity.WARNING
 

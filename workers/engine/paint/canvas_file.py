@@ -17,6 +17,7 @@ from reportlab.pdfbase import pdfdoc, pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
 from workers.engine.caches import BoundedCache
+from workers.engine.layout.display import Owner
 from workers.engine.pdf_writer import (
     AppendedObjects,
     FormattedObjects,
@@ -161,6 +162,19 @@ class _Link(NamedTuple):
     destination: str | None
 
 
+# Keys are sorted, so that it stands before the title.
+_PROCEDURES: Final = re.compile(rb"/ProcSet \[[^]]*\]")
+_OUTLINE_PLACE: Final = re.compile(rb"/Dest \[ \d+ 0 R /XYZ (\d+) ")
+
+
+class _Target(NamedTuple):
+    """A destination: its page, counted from 1, the place on it, and its structure element."""
+
+    page: int
+    place: bytes
+    owner: Owner
+
+
 class _NoFont:
     """The initial font of a page in place of Helvetica, which would be a font that is not embedded."""
 
@@ -227,10 +241,13 @@ class CanvasFile:
             initialFontName=_NoFont.fontName,
         )
         self._information = b"<< >>"
+        self._is_pdf2 = description is not None and description.is_pdf2
         self._size = (0.0, 0.0)
         self._outside = 0.0
         self._links: list[_Link] = []
-        self._targets: dict[str, tuple[int, bytes]] = {}  # of links: page, and place on it
+        self._targets: dict[str, _Target] = {}  # of links
+        self._names: dict[bytes, _Target] = {}  # which other files can link to
+        self._outline_owners: list[Owner] = []
         self._form: NumberingObject | None = None
         self._widget_pages: list[int] = []
         self._contents: list[bytes] = []  # of the pages, compressed
@@ -304,17 +321,30 @@ class CanvasFile:
         """Return a point of the trimmed paper in the coordinates of the sheet."""
         return round(x + self._outside, 3), round(y + self._outside, 3)
 
-    def add_destination(self, destination: str, *, left: float, top: float) -> None:
-        """Add a destination at a point of the sheet, for links."""
-        place = b"/XYZ %b %b null" % (write_number(left), write_number(top))
-        self._targets[destination] = self.page_number, place
+    def add_destination(
+        self, destination: str | bytes, *, left: float, top: float, owner: Owner
+    ) -> None:
+        """Add a destination at a point of the sheet: for links, or as bytes the name for other files.
 
-    def add_outline_entry(self, title: str, destination: str, level: int, *, top: float) -> None:
+        The first of equal ones counts.
+        """
+        place = b"/XYZ %b %b null" % (write_number(left), write_number(top))
+        target = _Target(self.page_number, place, owner)
+        if isinstance(destination, bytes):
+            self._names.setdefault(destination, target)
+        else:
+            self._targets.setdefault(destination, target)
+
+    def add_outline_entry(
+        self, title: str, destination: str, level: int, *, top: float, owner: Owner
+    ) -> None:
         """Add a closed entry to the outline, at most one level below the one before.
 
         It leads to a height of this sheet; `destination` is a name of its own.
         """
-        self._canvas.bookmarkPage(destination, fit="XYZ", left=None, top=top)
+        mark = len(self._outline_owners) if self._is_pdf2 else None  # see `_lead_to_elements`
+        self._outline_owners.append(owner)
+        self._canvas.bookmarkPage(destination, fit="XYZ", left=mark, top=top)
         self._canvas.addOutlineEntry(_clean(title), destination, level=level, closed=1)
 
     def set_catalog(self, name: str, written: pdfdoc.PDFObject) -> None:
@@ -331,43 +361,99 @@ class CanvasFile:
 
     def write(self, tree: StructureTree | None = None) -> bytes:
         """Return the finished file with its structure tree; nothing can be added afterwards."""
-        root = None
+        root, names = None, NumberingObject((), b"null")
+        if self._names:
+            self.set_catalog("Names", names)
         if tree is not None:
             root = NumberingObject(tree.find_objects(), b"<< /Type /StructTreeRoot >>")
             self.set_catalog("StructTreeRoot", root)
             self.set_catalog("MarkInfo", WrittenObject(b"<< /Marked true >>"))
         objects = self._canvas.format_objects(self._information, self._contents)
+        if self._is_pdf2:
+            objects = objects._replace(information=None)
         del self._canvas, self._contents
-        pages = objects.pages
+        pages, bodies = objects.pages, objects.bodies
 
         def append(first: int) -> AppendedObjects:
             appended = AppendedObjects((), {})
             after = first + len(self._links)
             if tree is not None and root is not None:
                 numbers = [*pages, *root.numbers]
-                appended = tree.write(after, root.number, numbers, first_link=first)
+                appended = tree.write(
+                    after, root.number, numbers, first_link=first, targets=self._link_owners()
+                )
             additions = {**appended.additions}
             for page, numbers in self._find_annotations(pages, first).items():
                 references = b" ".join([b"%d 0 R" % number for number in numbers])
                 additions[page] = additions.get(page, b"") + b"/Annots[%b]" % references
-            links = self._write_links(pages, first, additions)
+            links = self._write_links(pages, first, additions, tree)
+            if self._names:
+                bodies[names.number - 1] = self._write_names(pages, tree)
+            if self._is_pdf2:
+                for page in pages:  # procedure sets are deprecated (ISO 32000-2, 14.2)
+                    bodies[page - 1] = _PROCEDURES.sub(b"", bodies[page - 1], count=1)
+            if self._is_pdf2 and tree is not None:
+                self._lead_to_elements(bodies, tree)
             return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
 
         return write_file(objects, append=append)
 
     def _write_links(
-        self, pages: Sequence[int], first: int, additions: Mapping[int, bytes]
+        self,
+        pages: Sequence[int],
+        first: int,
+        additions: Mapping[int, bytes],
+        tree: StructureTree | None,
     ) -> list[bytes]:
         """Return the links as objects; `pages` are the numbers of the pages, by page."""
         written = []
         for number, (_, entries, destination) in enumerate(self._links, first):
             place = b""
             if destination is not None:
-                page, at = self._targets[destination]
-                place = b"[%d 0 R%b]" % (pages[page - 1], at)
+                target = self._targets[destination]
+                place = b"[%d 0 R%b]" % (self._number_of_target(target, pages, tree), target.place)
             key = additions.get(number, b"")
             written.append(b"%b%b%b>>" % (entries, place, key))
         return written
+
+    def _write_names(self, pages: Sequence[int], tree: StructureTree | None) -> bytes:
+        """Return the named destinations."""
+        entries = [
+            b"%b [%d 0 R %b] " % (name, self._number_of_target(target, pages, tree), target.place)
+            for name, target in sorted(self._names.items())
+        ]
+        return b"<< /Dests << /Names [%b] >> >>" % b"".join(entries)
+
+    def _number_of_target(
+        self, target: _Target, pages: Sequence[int], tree: StructureTree | None
+    ) -> int:
+        """Return the object to which a destination leads: a page, in PDF 2.0 an element (12.3.2.3)."""
+        if self._is_pdf2 and tree is not None and isinstance(target.owner, int):
+            return tree.find_number(target.owner)
+        return pages[target.page - 1]
+
+    def _link_owners(self) -> dict[int, int]:
+        """Return the elements to which links lead, by the number of the link; none before PDF 2.0."""
+        if not self._is_pdf2:
+            return {}
+        return {
+            number: owner
+            for number, link in enumerate(self._links)
+            if link.destination is not None
+            and isinstance(owner := self._targets[link.destination].owner, int)
+        }
+
+    def _lead_to_elements(self, bodies: list[bytes], tree: StructureTree) -> None:
+        """Let the outline lead to elements, as PDF 2.0 asks; its entries are marked by their order."""
+
+        def lead(found: re.Match[bytes]) -> bytes:
+            owner = self._outline_owners[int(found[1])]
+            assert isinstance(owner, int)
+            return b"/Dest [ %d 0 R /XYZ null " % tree.find_number(owner)
+
+        for at, body in enumerate(bodies):
+            if b"/Parent" in body and b"/Dest [" in body:
+                bodies[at] = _OUTLINE_PLACE.sub(lead, body, count=1)
 
     def _find_annotations(self, pages: Sequence[int], first: int) -> dict[int, list[int]]:
         """Return the numbers of the links and widgets of each page, by the number of the page."""

@@ -145,6 +145,8 @@ class FormFields:
         ]
         if node.label:
             parts.append(b" /TU " + write_text(node.label))
+            if self._tree is not None and self._tree.is_pdf2:  # ISO 14289-2, 8.10.2.3
+                parts.append(b" /Contents " + write_text(node.label))
         if node.kind.is_button:
             parts.append(b" /MK << /CA (%b) >>" % _MARKS[node.kind])
         if node.kind is FieldKind.RADIO:

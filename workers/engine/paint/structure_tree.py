@@ -198,8 +198,9 @@ _Kid = int | tuple[MarkedContent, int] | ElementAnnotation
 class StructureTree:
     """The marked content of a document's pages, and its structure tree."""
 
-    def __init__(self, structure: LogicalStructure) -> None:
+    def __init__(self, structure: LogicalStructure, *, is_pdf2: bool = False) -> None:
         self.structure = structure
+        self.is_pdf2 = is_pdf2
         self._contents: list[MarkedContent] = []
         self._annotations: list[ElementAnnotation] = []
         self._kids: dict[int, list[_Kid]] = {DOCUMENT: []}  # of the elements with content
@@ -234,12 +235,19 @@ class StructureTree:
         return [*streams, *[each.widget for each in self._annotations if each.widget is not None]]
 
     def write(
-        self, first: int, root: int, numbers: Sequence[int], *, first_link: int
+        self,
+        first: int,
+        root: int,
+        numbers: Sequence[int],
+        *,
+        first_link: int,
+        targets: Mapping[int, int],
     ) -> AppendedObjects:
         """Write the tree as objects whose numbers start at `first`.
 
         `root` is the number of the tree's root, `numbers` are those of the pages and of `find_objects`,
         and links are numbered from `first_link`. Their keys in the parent tree are among the additions.
+        `targets` are the elements to which links lead, by the number of the link.
         """
         add_headers(self.structure)
         self.structure.complete_tables()
@@ -255,11 +263,14 @@ class StructureTree:
             numbers[element] = number
         ids = self._find_ids(elements)
         tree = first + len(shapes) + len(elements)
-        arrays = tree + 1 + 2 * bool(ids)
+        arrays = tree + 1 + 2 * bool(ids) + self.is_pdf2
         end = arrays + len(self._contents)
         for block in blocks:
             end = block.number(numbers, end)
 
+        if self.is_pdf2:
+            self._add_references(targets)
+            self._add_namespace(arrays - 1)
         bodies = [*map(_write_shape, shapes)]
         bodies += [self._write_element(element, root) for element in elements]
         bodies.append(self._write_parent_tree(arrays))
@@ -267,6 +278,9 @@ class StructureTree:
         if ids:
             additions[root] += b" /IDTree %d 0 R" % (tree + 1)
             bodies += self._write_id_tree(ids, tree + 2)
+        if self.is_pdf2:
+            additions[root] += b" /Namespaces [%d 0 R]" % (arrays - 1)
+            bodies.append(b"<</Type/Namespace/NS(http://iso.org/pdf2/ssn)>>")
         parents = [[*map(numbers.__getitem__, content.owners)] for content in self._contents]
         if not blocks:
             bodies += map(_write_array, parents)
@@ -440,6 +454,8 @@ class StructureTree:
         kids, role, numbers = self._order_kids(element), structure.roles[element], self._numbers
         if role == "Link" and not any(type(kid) is ElementAnnotation for kid in kids):
             role = "Span"  # its destination is not in the file
+        if role == "Note" and self.is_pdf2:
+            role = "FENote"
         page, written = 0, []
         for kid in kids:
             if isinstance(kid, int):
@@ -500,6 +516,42 @@ class StructureTree:
             entries[element] += b"/A" + (layout if printed is None else _add_print(layout, printed))
         for element, marker in structure.markers.items():
             entries[element] += b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
+
+    # --- PDF 2.0 -------------------------------------------------------------------------------------
+
+    def find_number(self, element: int) -> int:
+        """Return the object of an element in the tree, or of the nearest one around it."""
+        return self._numbers[self._find_present(element)]
+
+    def _find_present(self, element: int) -> int:
+        while not self._numbers[element]:
+            element = self.structure.parents[element]
+        return element
+
+    def _add_references(self, targets: Mapping[int, int]) -> None:
+        """Let links refer to the elements to which they lead, and notes to the links that cite them
+        (ISO 14289-2, 8.2.5.8 and 8.2.5.14).
+        """
+        referred = defaultdict[int, dict[int, None]](dict)
+        for each in self._annotations:
+            if each.widget is None and each.link in targets:
+                target = self._find_present(targets[each.link])
+                referred[each.element][target] = None
+                if self.structure.roles[target] == "Note":
+                    referred[target][each.element] = None
+        for element, others in referred.items():
+            references = b" ".join([b"%d 0 R" % self._numbers[other] for other in others])
+            self._entries[element] += b"/Ref[%b]" % references
+
+    def _add_namespace(self, namespace: int) -> None:
+        """Put the document and its notes into the namespace of PDF 2.0, which is at an object number.
+
+        All other elements are of types of PDF 1.7, whose namespace is the default (ISO 32000-2, 14.8.6).
+        """
+        self._entries[DOCUMENT] += b"/NS %d 0 R" % namespace
+        for element, role in enumerate(self.structure.roles):
+            if role == "Note":
+                self._entries[element] += b"/NS %d 0 R/A<</O/FENote/NoteType/Footnote>>" % namespace
 
     # --- the parent tree and IDs -----------------------------------------------------------------
 

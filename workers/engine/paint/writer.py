@@ -17,16 +17,12 @@ from workers.engine.fonts import Face
 from workers.engine.layout import display
 from workers.engine.paint.canvas_file import (
     CanvasFile,
-    ObjectPart,
     PaintedContent,
-    WrittenObject,
-    refer_to_page,
 )
 from workers.engine.paint.content_stream import ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.form_fields import FormFields
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.tagged import TaggedStreamWriter
-from workers.engine.pdf_writer import write_number
 from workers.engine.ports import PdfMetadata
 
 # A form costs some 200 bytes once, and a call of it 8 bytes in each document.
@@ -186,46 +182,27 @@ class Navigation:
         self._levels: list[int] = []  # of the enclosing headings
         self._count = 0  # of headings
         self._page = 0
-        self._inner: set[str] = set()
-        self._places: dict[bytes, list[ObjectPart]] = {}  # by name as written in the file
 
     def add_page(self, page: display.LaidOutPage) -> None:
         """Add the links, destinations and outline entries of the page under construction."""
         for anchor in page.anchors:
-            self._add_destination(anchor.name, anchor.x, page.height - anchor.y)
+            self._add_destination(anchor, page.height)
         for link in page.links:
             self._add_link(link, page.height)
         for entry in self._outline_by_page.get(self._page, ()):
             self._add_heading(entry, page.height)
         self._page += 1
 
-    def write_destinations(self) -> None:
-        """Write the named destinations, which other files can link to."""
-        if self._places:
-            entries = [
-                part for _, destination in sorted(self._places.items()) for part in destination
-            ]
-            self._file.set_catalog(
-                "Names", WrittenObject(b"<< /Dests << /Names [", *entries, b"] >> >>")
-            )
-
-    def _add_destination(self, name: str, left: float, top: float) -> None:
-        """Add a destination on this page; the first of equal names counts."""
-        if name[0] == ":":  # a note or index mark, which other files cannot link to
-            if name in self._targets and name not in self._inner:
-                self._inner.add(name)
-                left, top = self._file.to_media_box(left, top)
-                self._file.add_destination(self._key_of(name), left=left, top=top)
-            return
-        written = b"<%b>" % name.encode("utf-8", "replace").hex().encode("ascii")
-        if written in self._places:
-            return
-        left, top = self._file.to_media_box(left, top)
-        ends = b" [", b" /XYZ %b %b null] " % (write_number(left), write_number(top))
-        page = refer_to_page(self._file.page_number)
-        self._places[written] = [written, ends[0], page, ends[1]]
+    def _add_destination(self, anchor: display.Anchor, page_height: float) -> None:
+        """Add a destination on this page."""
+        file, name, owner = self._file, anchor.name, anchor.owner
+        left, top = file.to_media_box(anchor.x, page_height - anchor.y)
         if name in self._targets:
-            self._file.add_destination(self._key_of(name), left=left, top=top)
+            file.add_destination(self._key_of(name), left=left, top=top, owner=owner)
+        # Other files cannot link to a note or index mark, nor into one of several documents.
+        if name[0] != ":" and not self._prefix:
+            written = b"<%b>" % name.encode("utf-8", "replace").hex().encode("ascii")
+            file.add_destination(written, left=left, top=top, owner=owner)
 
     def _add_link(self, link: display.LinkArea, page_height: float) -> None:
         """Add a link; one without a destination in the file is left out."""
@@ -257,7 +234,9 @@ class Navigation:
         self._count += 1
         destination = f"{self._prefix}heading {self._count}"
         _, top = self._file.to_media_box(0.0, page_height - entry.y)
-        self._file.add_outline_entry(entry.text, destination, len(self._levels), top=top)
+        self._file.add_outline_entry(
+            entry.text, destination, len(self._levels), top=top, owner=entry.owner
+        )
         self._levels.append(entry.level)
 
     def _key_of(self, name: str) -> str:
@@ -280,7 +259,9 @@ def write_pages(laid_out: display.LaidOutDocument, description: PdfMetadata | No
     """
     file = CanvasFile(description)
     resources = PdfResources(file)
-    tree = None if laid_out.structure is None else StructureTree(laid_out.structure)
+    is_pdf2 = description is not None and description.is_pdf2
+    structure = laid_out.structure
+    tree = None if structure is None else StructureTree(structure, is_pdf2=is_pdf2)
     pages: list[display.LaidOutPage] = []
     contents: list[PaintedContent] = []
     widgets: list[list[display.Widget]] = []
@@ -295,7 +276,6 @@ def write_pages(laid_out: display.LaidOutDocument, description: PdfMetadata | No
     contents.reverse()
     for page, fields in zip(pages, widgets, strict=True):
         add_page(file, page, contents.pop(), navigation, partial(form.add_page, fields))
-    navigation.write_destinations()
     form.close()
     return file.write(tree)
 

@@ -246,12 +246,18 @@ def _suggest_fix(counter: str, chain: tuple[str, ...]) -> str:
 
 def _check_profile(root: Element) -> Iterator[Problem]:
     """Yield elements that the profile of a document forbids, and a missing `lang` that it requires."""
-    profile = _profiles_of(root).archive
+    profiles = _profiles_of(root)
+    profile = profiles.archive
     if is_strict(root) and not root.attributes.get("lang", "").strip():
         message = (
             'The document has no `lang`, which screen readers need; add one, such as lang="en"'
         )
         yield "missing-lang", message, root
+    if profiles.is_pdf2:
+        for security in root.elements("security"):
+            if security.attributes.get("encryption") == "aes-128":
+                message = f'encryption="aes-128" is not of PDF 2.0, as profile="{profiles}" is; use "aes-256"'
+                yield "profile-security", message, security
     if profile is None:
         return
     for security in root.elements("security"):
@@ -261,7 +267,8 @@ def _check_profile(root: Element) -> Iterator[Problem]:
     if not profile.takes_files:
         for attachment in root.elements("attachment"):
             message = (
-                f'`attachment` is not allowed with profile="{profile}"; use profile="pdf/a-3b"'
+                f'`attachment` is not allowed with profile="{profile}"; '
+                f'use profile="{"pdf/a-4f" if profile.is_pdf2 else "pdf/a-3b"}"'
             )
             yield "profile-attachment", message, attachment
     yield from _check_colors(root, profile)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
+from itertools import product
 from typing import Final
 
 from workers.engine.einvoices import BY_NUMBER, TermPath
-from workers.engine.ports import PDF_UA_1, ArchiveProfile, ConformanceProfiles
+from workers.engine.ports import AccessibilityProfile, ArchiveProfile, ConformanceProfiles
 from workers.engine.syntax.lexer import read_brackets
 from workers.engine.syntax.nodes import PartParameter
 from workers.engine.syntax.values import VARIABLE, ValueType, matching
@@ -136,11 +137,10 @@ def _read_media_type(text: str) -> str:
 
 
 def _read_profiles(text: str) -> ConformanceProfiles:
-    names = text.split()
-    archives = [ArchiveProfile(name) for name in names if name != PDF_UA_1]
-    if not names or len(set(names)) < len(names) or len(archives) > 1:
+    profiles = _PROFILES.get(" ".join(sorted(text.split())))
+    if profiles is None:
         raise ValueError(text)
-    return ConformanceProfiles(archives[0] if archives else None, PDF_UA_1 in names)
+    return profiles
 
 
 def _read_date_or_instant(text: str) -> date | datetime:
@@ -161,11 +161,19 @@ MEDIA_TYPE: Final = ValueType("a media type, such as text/xml", _read_media_type
 DATE_OR_INSTANT: Final = ValueType(
     "a date as 2026-03-02, or an instant as 2026-03-02T09:30:00+01:00", _read_date_or_instant
 )
-_ARCHIVES: Final = tuple(profile.value for profile in ArchiveProfile)
+_PROFILES: Final = {
+    str(profiles): profiles
+    for profiles in map(
+        ConformanceProfiles._make,
+        product((None, *ArchiveProfile), (None, *AccessibilityProfile)),
+    )
+    if len({profile.is_pdf2 for profile in profiles if profile is not None}) == 1
+}
 PROFILE: Final = ValueType(
-    f"{', '.join(_ARCHIVES)} or {PDF_UA_1}, or an archive profile and {PDF_UA_1} with a space between them",
+    f"{', '.join([name for name in _PROFILES if ' ' not in name])}, or an archive profile and one of "
+    "accessibility with a space between them: pdf/ua-2 with pdf/a-4 or pdf/a-4f, pdf/ua-1 with the others",
     _read_profiles,
-    (*_ARCHIVES, PDF_UA_1, *(f"{archive} {PDF_UA_1}" for archive in _ARCHIVES)),
+    tuple(_PROFILES),
 )
 
 

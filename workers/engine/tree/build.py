@@ -38,7 +38,7 @@ from workers.engine.tree.elements.declarations import (
 from workers.engine.tree.elements.einvoices import (
     CompiledInvoice,
     build_einvoice,
-    find_archive_profile,
+    find_profiles,
     find_wanted,
 )
 from workers.engine.tree.elements.pages import compile_pages, compile_watermark
@@ -201,11 +201,11 @@ class CompiledTemplate:
         footnotes = state.footnotes.close()
         cross_references = self._resolve_references(state, flows, footnotes)
         stated = build_einvoice(wanted, scope)
-        profile = find_archive_profile(
-            stated, self._profiles.archive, findings, is_encrypted=security is not None
+        profiles = find_profiles(
+            stated, self._profiles, findings, is_encrypted=security is not None
         )
         attachments = build_attachments(
-            self._attachments, scope, profile, stated if options.embeds_invoice else None
+            self._attachments, scope, profiles, stated if options.embeds_invoice else None
         )
         if validator is not None:  # content validated later has no page values
             state.rendered_terms.is_paused = True
@@ -217,7 +217,7 @@ class CompiledTemplate:
             None if options.is_draft else security,
             tuple(marks),
             findings.warnings,
-            profile,
+            profiles,
             attachments,
             self._refuses_missing,
             self._fonts,
@@ -225,7 +225,6 @@ class CompiledTemplate:
             footnotes=footnotes,
             is_tagged=self._is_tagged,
             requires_tags=self._requires_tags,
-            is_accessible=self._profiles.is_accessible,
             is_duplex=self._is_duplex if options.is_duplex is None else options.is_duplex,
             reserved_zones=options.reserved_zones,
             has_print_checks=self._has_print_checks,

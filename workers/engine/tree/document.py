@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import (
-    ArchiveProfile,
+    NO_PROFILES,
     Attachment,
+    ConformanceProfiles,
     Security,
     SignatureRequest,
     StandaloneInvoice,
@@ -182,7 +183,7 @@ class Document:
     security: Security | None
     watermarks: tuple[Watermark, ...]
     warnings: tuple[Diagnostic, ...]
-    profile: ArchiveProfile | None = None
+    profiles: ConformanceProfiles = NO_PROFILES
     attachments: tuple[Attachment, ...] = ()
     refuses_missing_glyphs: bool = False
     fonts: tuple[DeclaredFont, ...] = ()
@@ -190,7 +191,6 @@ class Document:
     footnotes: Footnotes | None = None  # None where there are none
     is_tagged: bool = True  # has a structure tree, unless it is merged with others
     requires_tags: bool = False  # by its own `tagged` or its profile
-    is_accessible: bool = False  # is to conform to PDF/UA-1
     is_duplex: bool = False
     reserved_zones: Sequence[Sequence[float]] = ()
     has_print_checks: bool = False
@@ -204,4 +204,4 @@ class Document:
     @property
     def is_strict(self) -> bool:
         """Whether a failed accessibility check of a tagged document is an error."""
-        return self.is_accessible or (self.profile is not None and self.profile.level == "A")
+        return self.profiles.is_tagged

@@ -539,7 +539,9 @@ def _add_destination(canvas: PageCanvas, mark: Destination, x: float, y: float) 
     if mark.id is not None:
         canvas.add_anchor(mark.id, x, y)
     if mark.outline is not None:
-        canvas.outline.append(display.OutlineEntry(mark.level, mark.outline, canvas.index - 1, y))
+        owner = None if canvas.structure is None else canvas.structure.current
+        page = canvas.index - 1
+        canvas.outline.append(display.OutlineEntry(mark.level, mark.outline, page, y, owner))
 
 
 def _default(value: float | None, other: float) -> float:

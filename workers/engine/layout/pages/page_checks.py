@@ -24,7 +24,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.pages.source_map import find_ink, find_touching, text_of
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.pdf_pages import ImportedPage
-from workers.engine.ports import PDF_UA_1, ArchiveProfile
+from workers.engine.ports import ConformanceProfiles
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
 from workers.engine.tree.document import Document, PageMaster
@@ -47,9 +47,8 @@ def find_page_checks(
     checks: list[PageCheck] = []
     if document.has_print_checks:
         checks.append(_PrintChecks(structure, findings).check)
-    if document.profile is not None or document.is_accessible:
-        profile, is_accessible = document.profile, document.is_accessible
-        checks.append(_ConformanceChecks(structure, profile, is_accessible, findings).check)
+    if any(document.profiles):
+        checks.append(_ConformanceChecks(structure, document.profiles, findings).check)
     return checks
 
 
@@ -67,12 +66,11 @@ class _ConformanceChecks:
     """The checks of a profile; violations become findings."""
 
     structure: LogicalStructure | None
-    profile: ArchiveProfile | None
-    is_accessible: bool
+    profiles: ConformanceProfiles
     findings: Findings
 
     def check(self, _number: int, page: display.LaidOutPage) -> None:
-        if self.profile is not None:
+        if self.profiles.archive is not None:
             self._check_size(page)
             self._check_items(page)
         for item in page.items:
@@ -125,19 +123,20 @@ class _ConformanceChecks:
             self._report(
                 "profile-font", f"a PDF whose fonts are not embedded: {names}; embed them", node
             )
-        needs_characters = self.is_accessible or (
-            self.profile is not None and self.profile.level in "AU"
+        archive = self.profiles.archive
+        needs_characters = self.profiles.accessibility is not None or (
+            archive is not None and archive.level in ("A", "U")
         )
         if needs_characters and image.unmapped_fonts:
             names = ", ".join(image.unmapped_fonts)
             self._report(
                 "profile-font", f"a PDF whose fonts do not name their characters: {names}", node
             )
-        for breach in image.breaches if self.profile is not None else ():
+        for breach in image.breaches if archive is not None else ():
             self._report("profile-pdf", f"a PDF with {breach}; export it again", node)
 
     def _report(self, code: str, what: str, owner: display.Owner | PageMaster) -> None:
-        profile, place = self.profile or PDF_UA_1, _place_of(owner, self.structure)
+        profile, place = next(filter(None, self.profiles)), _place_of(owner, self.structure)
         self.findings.error(code, f'profile="{profile}" does not allow {what}', place)
 
 

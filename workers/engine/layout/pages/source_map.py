@@ -88,7 +88,7 @@ class MappingCanvas(PageCanvas):
     def add_link(self, area: display.LinkArea) -> None:
         """Discard a link."""
 
-    def add_anchor(self, name: str, x: float, y: float) -> None:
+    def add_anchor(self, name: str, x: float, y: float, element: int | None = None) -> None:
         """Discard an anchor."""
 
     def report(self, problem: LayoutProblem | None) -> None:

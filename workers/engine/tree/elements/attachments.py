@@ -14,7 +14,13 @@ from xml.sax.saxutils import escape
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.einvoices import INVOICE_NAMES, read_invoice
-from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
+from workers.engine.ports import (
+    UNDATED,
+    AccessibilityProfile,
+    ArchiveProfile,
+    Attachment,
+    ConformanceProfiles,
+)
 from workers.engine.syntax.names import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
 from workers.engine.tree.build_state import Scope
@@ -80,7 +86,7 @@ def compile_attachment(element: Element, context: CompileContext) -> BuildAttach
 def build_attachments(
     compiled: Iterable[tuple[SourceLocation, BuildAttachment]],
     scope: Scope,
-    profile: ArchiveProfile | None,
+    profiles: ConformanceProfiles,
     stated: StatedInvoice | None = None,
 ) -> tuple[Attachment, ...]:
     """Return the files of a document; duplicate names and exceeded limits are reported."""
@@ -108,14 +114,22 @@ def build_attachments(
                 location,
             )
             break
+        if profiles.accessibility is AccessibilityProfile.PDF_UA_2:  # ISO 14289-2, 8.14.1
+            described = attachment.description or attachment.name
+            attachment = replace(attachment, description=described)
         attachments[attachment.name] = attachment
-        if attachment.invoice_level and profile is None:
+        if attachment.invoice_level and not (profiles.archive and profiles.archive.part == 3):
             findings.warn(
                 "invoice-profile",
                 f'The attachment "{attachment.name}" is an electronic invoice, which Factur-X and '
                 'ZUGFeRD ask to be in a PDF/A-3; give the document profile="pdf/a-3b"',
                 location,
             )
+    if profiles.archive is ArchiveProfile.PDF_A_4F and not attachments:
+        message = (
+            'profile="pdf/a-4f" is for a file with attachments; add one, or use profile="pdf/a-4"'
+        )
+        findings.error("profile-attachment", message)
     return tuple(attachments.values())
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from workers.engine import einvoices
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
+from workers.engine.ports import UNDATED, ArchiveProfile, Attachment, ConformanceProfiles
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.context import CompileContext
@@ -192,24 +192,25 @@ def build_einvoice(wanted: CompiledInvoice | None, scope: Scope) -> StatedInvoic
     return stated
 
 
-def find_archive_profile(
+def find_profiles(
     stated: StatedInvoice | None,
-    profile: ArchiveProfile | None,
+    profiles: ConformanceProfiles,
     findings: Findings,
     *,
     is_encrypted: bool,
-) -> ArchiveProfile | None:
-    """Return the archive profile of a document; with an embedded invoice it is PDF/A-3."""
-    if stated is None or (profile is not None and profile.takes_files):
-        return profile
-    if profile is not None:
+) -> ConformanceProfiles:
+    """Return the standards of a document; with an embedded invoice it is a PDF/A-3, of PDF 1.7."""
+    archive = profiles.archive
+    if stated is None or (archive is not None and archive.part == 3):
+        return profiles
+    if archive is not None or profiles.is_pdf2:
         findings.error(
             "einvoice-archive",
-            f'The invoice is a file inside the PDF, which profile="{profile.value}" does not allow; '
+            f'The invoice is a file inside a PDF/A-3, which profile="{profiles}" does not allow; '
             'use profile="pdf/a-3b", or leave `profile` out',
             stated.location,
         )
     elif is_encrypted:
         message = "An electronic invoice makes the document a PDF/A-3, which `security` would encrypt; leave one of them out"
         findings.error("einvoice-archive", message, stated.location)
-    return ArchiveProfile.PDF_A_3B
+    return profiles._replace(archive=ArchiveProfile.PDF_A_3B)

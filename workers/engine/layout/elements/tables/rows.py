@@ -497,8 +497,9 @@ def draw_rows(
     plan, count = block.plan, len(block.rows)
     tops = [*accumulate(repeat(block.height, count - 1), initial=y)]
     for left, name in plan.anchors:
-        for top in tops:
-            canvas.add_anchor(name, x + left, top)
+        for at, top in enumerate(tops):
+            element = None if elements is None else elements[at].start - 1
+            canvas.add_anchor(name, x + left, top, element)
     if canvas.records_boxes:
         _add_cell_boxes(canvas, block, x, tops)
     if not block.has_lines_only:
