@@ -18,6 +18,7 @@ from workers.engine.fonts.sanitizing import (
     inspect_font,
     is_color_glyph,
     make_painter,
+    write_font_file,
 )
 from workers.engine.fonts.sets import (
     BUNDLED,
@@ -71,4 +72,5 @@ __all__ = [
     "needs_extra_fonts",
     "needs_shaping",
     "shape_word",
+    "write_font_file",
 ]

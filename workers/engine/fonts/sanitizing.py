@@ -12,7 +12,8 @@ import re
 import struct
 import unicodedata
 import zlib
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
 from struct import Struct, pack, pack_into, unpack_from
@@ -161,7 +162,6 @@ class _Entry(NamedTuple):
     offset: int
     packed: int  # length in the file
     length: int  # of the table
-    checksum: int
 
 
 def unpack_woff(data: bytes) -> bytes:
@@ -175,14 +175,14 @@ def unpack_woff(data: bytes) -> bytes:
         (count,) = unpack_from(">H", data, 12)
         if not 0 < count <= _MAX_TABLES:
             raise FontRefusedError(f"{_DAMAGED_WOFF}: it has {count} tables")
-        entries = [_Entry(*unpack_from(">4s4I", data, _DIRECTORY + 20 * at)) for at in range(count)]
+        entries = [_Entry(*unpack_from(">4s3I", data, _DIRECTORY + 20 * at)) for at in range(count)]
     except struct.error as error:
         raise FontRefusedError(_DAMAGED_WOFF) from error
     if sum(entry.length for entry in entries) > MAX_UNPACKED:
         raise FontRefusedError(
             f"The WOFF file unpacks to more than {MAX_UNPACKED // 1_000_000} MB", "Make it smaller."
         )
-    return _join(flavor, entries, [_unpack(data, entry) for entry in entries])
+    return write_font_file(flavor, {entry.tag: _unpack(data, entry) for entry in entries})
 
 
 def _unpack(data: bytes, entry: _Entry) -> bytes:
@@ -201,14 +201,18 @@ def _unpack(data: bytes, entry: _Entry) -> bytes:
     return table
 
 
-def _join(flavor: bytes, entries: list[_Entry], tables: list[bytes]) -> bytes:
-    """Return an OpenType file; HarfBuzz needs no search fields, and writes checksums itself."""
-    directory = [flavor, pack(">4H", len(entries), 0, 0, 0)]
-    offset = 12 + 16 * len(entries)
-    content = []
-    for entry, table in zip(entries, tables, strict=True):
-        directory.append(pack(">4s3I", entry.tag, entry.checksum, offset, entry.length))
+def write_font_file(flavor: bytes, tables: Mapping[bytes, bytes]) -> bytes:
+    """Write tables as a file (OpenType, font file structure)."""
+    count = len(tables)
+    power = 1 << (count.bit_length() - 1)
+    search = pack(">4H", count, 16 * power, power.bit_length() - 1, 16 * (count - power))
+    directory, content = [flavor, search], []
+    offset = 12 + 16 * count
+    for tag, table in sorted(tables.items()):
         padded = table + bytes(-len(table) % 4)
+        words = array("I", padded)
+        words.byteswap()  # from big-endian
+        directory.append(pack(">4s3I", tag, sum(words) & 0xFFFFFFFF, offset, len(table)))
         content.append(padded)
         offset += len(padded)
     return b"".join((*directory, *content))

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, chain, count, groupby, pairwise
-from struct import Struct, calcsize, error, pack, unpack_from
+from struct import Struct, error, pack, unpack_from
 from typing import Any, Final, NamedTuple
 
 import uharfbuzz as hb
 
 from workers.engine import svg
-from workers.engine.fonts import Cluster, Face, code_of, encodable_text
+from workers.engine.fonts import Cluster, Face, code_of, encodable_text, write_font_file
 from workers.engine.paint.canvas_file import (
     ObjectPart,
     WrittenObject,
@@ -333,7 +333,8 @@ def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[byt
 
     Returns the font and the ID of the first new glyph; the others follow it.
     """
-    tables = _read_tables(program)
+    font = hb.Face(program)
+    tables = {tag.encode(): font.reference_table(tag).data for tag in font.table_tags}
     count: int = unpack_from(">H", tables[b"maxp"], 4)[0]
     if not composites:
         return program, count
@@ -362,7 +363,7 @@ def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[byt
     tables[b"hhea"] = bytes(hhea)
     most_parts = max(composite.parts for composite in composites)
     tables[b"maxp"] = _raise_limits(tables[b"maxp"], count + len(composites), most_parts)
-    return _assemble(tables), count
+    return write_font_file(b"\0\1\0\0", tables), count
 
 
 def _measure(face: Face, part: Component) -> tuple[int, int, int, int] | None:
@@ -389,15 +390,6 @@ def _bounded(value: int) -> int:
     return max(_MIN_COORDINATE, min(value, _MAX_COORDINATE))
 
 
-def _read_tables(program: bytes) -> dict[bytes, bytes]:
-    count = unpack_from(">H", program, 4)[0]
-    tables: dict[bytes, bytes] = {}
-    for at in range(12, 12 + 16 * count, 16):
-        tag, _, offset, length = unpack_from(">4s3I", program, at)
-        tables[tag] = program[offset : offset + length]
-    return tables
-
-
 def _read_metrics(tables: dict[bytes, bytes], glyph_count: int) -> bytes:
     """Return hmtx with an advance for each glyph: those of the last glyphs may be omitted."""
     hmtx = tables[b"hmtx"]
@@ -418,29 +410,6 @@ def _raise_limits(maxp: bytes, glyph_count: int, most_parts: int) -> bytes:
     fields[_MAX_ELEMENTS] = min(max(fields[_MAX_ELEMENTS], most_parts), 0xFFFF)
     fields[_MAX_DEPTH] = min(fields[_MAX_DEPTH] + 1, _DEPTH)
     return pack(_MAXP, *fields)
-
-
-def _assemble(tables: dict[bytes, bytes]) -> bytes:
-    """Write the font file (OpenType, font file structure)."""
-    count = len(tables)
-    power = 1 << (count.bit_length() - 1)
-    header = pack(
-        ">I4H", 0x00010000, count, 16 * power, power.bit_length() - 1, 16 * (count - power)
-    )
-    directory = b""
-    body = b""
-    start = calcsize(">I4H") + 16 * count
-    for tag in sorted(tables):
-        data = tables[tag]
-        directory += pack(">4s3I", tag, _checksum(data), start + len(body), len(data))
-        body += data + b"\0" * (-len(data) % 4)
-    return header + directory + body
-
-
-def _checksum(data: bytes) -> int:
-    padded = data + b"\0" * (-len(data) % 4)
-    words: tuple[int, ...] = unpack_from(f">{len(padded) // 4}I", padded)
-    return sum(words) & 0xFFFFFFFF
 
 
 # A code has two bytes, and a font 65,535 glyphs including those of its face. A run is written in
