@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from workers.engine.barcodes.gs1 import (
@@ -58,22 +59,15 @@ def read_codabar(value: str) -> BarcodeValue:
     return BarcodeValue(_check_length(value, MAX_LINEAR), value[1:-1])
 
 
-def read_ean13(value: str) -> BarcodeValue:
-    """Read the 13 digits of EAN-13, or 12 without the check digit."""
-    digits = complete_digits(value, 13)
-    return BarcodeValue(digits, f"{digits[0]} {digits[1:7]} {digits[7:]}")
+def digits_reader(*groups: int) -> Callable[[str], BarcodeValue]:
+    """Return a reader of digits, with or without the check digit, shown in groups of these sizes."""
 
+    def read(value: str) -> BarcodeValue:
+        digits = complete_digits(value, sum(groups))
+        places = pairwise(accumulate(groups, initial=0))
+        return BarcodeValue(digits, " ".join(digits[start:end] for start, end in places))
 
-def read_ean8(value: str) -> BarcodeValue:
-    """Read the 8 digits of EAN-8, or 7 without the check digit."""
-    digits = complete_digits(value, 8)
-    return BarcodeValue(digits, f"{digits[:4]} {digits[4:]}")
-
-
-def read_upca(value: str) -> BarcodeValue:
-    """Read the 12 digits of UPC-A, or 11 without the check digit."""
-    digits = complete_digits(value, 12)
-    return BarcodeValue(digits, f"{digits[0]} {digits[1:6]} {digits[6:11]} {digits[11]}")
+    return read
 
 
 def read_upce(value: str) -> BarcodeValue:
@@ -100,14 +94,6 @@ def _check_digit_of_upce(digits: str) -> str:
     if digits[0] not in "01":
         raise InvalidValueError(f'"{digits}" begins with {digits[0]}; UPC-E begins with 0 or 1')
     return str(Upc.parse(digits).check_digit)
-
-
-def read_itf14(value: str) -> BarcodeValue:
-    """Read the 14 digits of ITF-14, or 13 without the check digit."""
-    digits = complete_digits(value, 14)
-    return BarcodeValue(
-        digits, f"{digits[0]} {digits[1:3]} {digits[3:8]} {digits[8:13]} {digits[13]}"
-    )
 
 
 def read_itf(value: str) -> BarcodeValue:
