@@ -37,7 +37,7 @@ from workers.engine.prepared_images import (
 from workers.engine.svg import VectorImage, convert_svg, is_svg
 from workers.engine.tree import nodes
 from workers.engine.tree.compiler.builders import VALIDATION_PAGE
-from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
+from workers.engine.tree.document import Document, PageMaster, Watermark
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import (
     DataImage,
@@ -47,6 +47,7 @@ from workers.engine.tree.node_values import (
     parse_image_source,
 )
 from workers.engine.tree.page_values import FragmentValues
+from workers.engine.tree.styles.computed import Style
 from workers.engine.units import mm
 
 
@@ -411,11 +412,10 @@ def _report(use: _Use, problem: ContentProblem, findings: Findings) -> None:
 def _walk_document(document: Document) -> Iterator[_Use]:
     walk = _Walk()
     for flow in document.flows:
-        for use in walk.blocks(flow.blocks):
-            # Additional flows fill areas, which not every page has.
-            yield use if flow is document.flows[0] else _as_uncertain(use)
+        # Additional flows fill areas, which not every page has.
+        yield from walk.blocks(flow.blocks, flow is document.flows[0])
     for mark in document.watermarks:
-        yield from _walk_watermark(mark)
+        yield from _walk_watermark(mark, True)
     first_page = "" if walk.changes_pages or not document.flows else document.flows[0].page
     members = Counter(master.name for master in document.masters)
     for master in document.masters:
@@ -423,42 +423,26 @@ def _walk_document(document: Document) -> Iterator[_Use]:
             master.on is nodes.Occurrence.FIRST
             or (master.on is nodes.Occurrence.ALL and members[master.name] == 1)
         )
-        for use in _walk_master(master, walk):
-            yield use if is_drawn else _as_uncertain(use)
+        yield from _walk_master(master, walk, is_drawn)
 
 
-def _as_uncertain(use: _Use) -> _Use:
-    """Return a use that a render may do without."""
-    return use._replace(is_certain=False)
-
-
-def _walk_master(master: PageMaster, walk: _Walk) -> Iterator[_Use]:
+def _walk_master(master: PageMaster, walk: _Walk, is_certain: bool) -> Iterator[_Use]:
     if master.background_image is not None:
         place = None if master.source is None else master.source.location
-        across, down = (side + 2 * master.bleed for side in (master.width, master.height))
-        yield _Use(
-            master.background_image, place, ", for the background of the page", paper=(across, down)
-        )
+        paper = (master.width + 2 * master.bleed, master.height + 2 * master.bleed)
+        what = ", for the background of the page"
+        yield _Use(master.background_image, place, what, is_certain, paper=paper)
     for mark in master.watermarks:
-        yield from _walk_watermark(mark)
-    for running in (master.header, master.footer):
-        if running is not None:
-            yield from _walk_running_box(running, walk)
-    if master.boxes is not None:
-        is_static = master.boxes.is_static
-        for use in walk.blocks(master.boxes.evaluate(VALIDATION_PAGE)):
-            yield use if is_static else _as_uncertain(use)
+        yield from _walk_watermark(mark, is_certain)
+    running = [box.content for box in (master.header, master.footer) if box is not None]
+    for content in running if master.boxes is None else [*running, master.boxes]:
+        yield from walk.blocks(content.evaluate(VALIDATION_PAGE), is_certain and content.is_static)
 
 
-def _walk_running_box(running: RunningBox, walk: _Walk) -> Iterator[_Use]:
-    for use in walk.blocks(running.content.evaluate(VALIDATION_PAGE)):
-        yield use if running.content.is_static else _as_uncertain(use)
-
-
-def _walk_watermark(mark: Watermark) -> Iterator[_Use]:
+def _walk_watermark(mark: Watermark, is_certain: bool) -> Iterator[_Use]:
     if mark.picture is not None:
         place = None if mark.source is None else mark.source.location
-        yield _Use(mark.picture, place, ", for the watermark")
+        yield _Use(mark.picture, place, ", for the watermark", is_certain)
 
 
 class _Walk:
@@ -467,73 +451,68 @@ class _Walk:
     def __init__(self) -> None:
         self.changes_pages = False
 
-    def blocks(self, blocks: Iterable[nodes.Block]) -> Iterator[_Use]:
+    def blocks(self, blocks: Iterable[nodes.Block], is_certain: bool) -> Iterator[_Use]:
         for block in blocks:
-            yield from self._block(block)
+            yield from self._block(block, is_certain)
 
-    def _block(self, block: nodes.Block) -> Iterator[_Use]:
+    def _block(self, block: nodes.Block, is_certain: bool) -> Iterator[_Use]:
         if isinstance(block, nodes.Break):
             return
-        style = block.style
-        self.changes_pages = self.changes_pages or style.breaks.page is not None
-        named = style.box.background_image
-        if named is not None:
-            tag = block.source.location.tag_name
-            text = f", for the background of `{tag}`"
-            yield _Use(parse_image_source(named), block.source.location, text)
+        self.changes_pages = self.changes_pages or block.style.breaks.page is not None
+        yield from _background_use(block, block.style, is_certain)
         match block:
             case nodes.Image():
-                yield _image_use(block)
+                yield _image_use(block, is_certain)
             case nodes.Paragraph():
                 for inline in block.inlines:
                     if isinstance(inline, nodes.InlineBlock) and isinstance(
                         inline.block, nodes.Image
                     ):
-                        yield _image_use(inline.block)
+                        yield _image_use(inline.block, is_certain)
             case nodes.Container() | nodes.Row() | nodes.Grid():
-                yield from self.blocks(block.children)
+                yield from self.blocks(block.children, is_certain)
             case nodes.ListBlock():
                 for item in block.items:
-                    yield from self.blocks(item.children)
+                    yield from self.blocks(item.children, is_certain)
             case nodes.Table():
-                yield from self._table(block)
+                yield from self._table(block, is_certain)
             case nodes.Contents() | nodes.Index():
-                yield from self._entries(block)
+                for entry in block.entries:  # a level may be without entries
+                    yield from _background_use(block, entry.style, is_certain=False)
             case _:
                 pass
 
-    def _entries(self, block: nodes.Contents | nodes.Index) -> Iterator[_Use]:
-        for entry in block.entries:
-            named = entry.style.box.background_image
-            if named is not None:
-                text = f", for the background of `{block.source.location.tag_name}`"
-                use = _Use(parse_image_source(named), block.source.location, text)
-                yield _as_uncertain(use)  # a level may be without entries
-
-    def _table(self, table: nodes.Table) -> Iterator[_Use]:
+    def _table(self, table: nodes.Table, is_certain: bool) -> Iterator[_Use]:
         for body in table.bodies:
-            yield from self._rows(body.rows)
+            yield from self._rows(body.rows, is_certain)
         for caption in table.captions:
-            for use in self._block(caption.block):
-                yield _as_uncertain(use) if caption.on in _OTHER_FRAGMENTS else use
+            yield from self._block(caption.block, is_certain and caption.on not in _OTHER_FRAGMENTS)
         starts = tuple(total.start for total in table.totals)
         values = FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE)
         for group in (*table.heads, *table.feet):
-            is_certain = group.rows.is_static and group.on not in _OTHER_FRAGMENTS
-            for use in self._rows(group.rows.evaluate(values)):
-                yield use if is_certain else _as_uncertain(use)
+            is_drawn = group.rows.is_static and group.on not in _OTHER_FRAGMENTS
+            yield from self._rows(group.rows.evaluate(values), is_certain and is_drawn)
 
-    def _rows(self, rows: Iterable[nodes.TableRow]) -> Iterator[_Use]:
+    def _rows(self, rows: Iterable[nodes.TableRow], is_certain: bool) -> Iterator[_Use]:
         for row in rows:
             for content in row.cells:
                 if not isinstance(content, str):
-                    yield from self.blocks(content)
+                    yield from self.blocks(content, is_certain)
 
 
-def _image_use(image: nodes.Image) -> _Use:
+def _background_use(block: nodes.Block, style: Style, is_certain: bool) -> Iterator[_Use]:
+    named = style.box.background_image
+    if named is not None:
+        place = block.source.location
+        text = f", for the background of `{place.tag_name}`"
+        yield _Use(parse_image_source(named), place, text, is_certain)
+
+
+def _image_use(image: nodes.Image, is_certain: bool) -> _Use:
     return _Use(
         image.picture,
         image.source.location,
+        is_certain=is_certain,
         consequence=describe_consequence(image) if image.is_optional else "",
         advice=' With optional="true" it is left out.',
     )
