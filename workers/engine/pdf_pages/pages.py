@@ -15,7 +15,7 @@ from workers.engine.pdf_pages.objects import (
     UnusablePdfError,
     damaged,
 )
-from workers.engine.pdf_pages.resources import Facts, ResourceCopier
+from workers.engine.pdf_pages.resources import ResourceCopier
 
 MAX_SIDE: Final = 14_400.0  # points: 5 m, the most that PDF 1.7 allows
 _LETTER: Final = (0.0, 0.0, 612.0, 792.0)  # where a page has no box, as viewers do
@@ -90,35 +90,17 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
     form = copier.write_form(_read_content(file, page), page, head, box)
     builder.define(root, form)
     copier.check_texts()
-    return _describe(
-        copier.facts,
-        builder,
-        key=key,
-        size=(width, height),
-        pages=count,
-        omitted=_find_omitted(file, page),
-    )
-
-
-def _describe(
-    facts: Facts,
-    builder: ObjectBuilder,
-    *,
-    key: str,
-    size: tuple[float, float],
-    pages: int,
-    omitted: tuple[str, ...],
-) -> ImportedPage:
+    facts = copier.facts
     if facts.has_icc_cmyk and facts.has_overprint_mode:
         facts.breaches["overprint mode 1 in a CMYK profile (6.2.4.2)"] = None
     return ImportedPage(
         key=key,
-        width_points=size[0],
-        height_points=size[1],
+        width_points=width,
+        height_points=height,
         objects=builder.finish(),
         memory_bytes=builder.size,
-        pages=pages,
-        omitted=omitted,
+        pages=count,
+        omitted=_find_omitted(file, page),
         unembedded_fonts=tuple(facts.unembedded),
         unmapped_fonts=tuple(facts.unmapped),
         has_cmyk=facts.has_cmyk,

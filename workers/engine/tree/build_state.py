@@ -203,9 +203,8 @@ class BuildState(EvaluationState):
             return
         if self._encodable is None:
             self._encodable = _FREE_ENCODED + _ENCODED_PER_CHARACTER * _count_characters(self.data)
-        if self._encoded > self._encodable:
-            what = f"{self._encodable:,} characters in repeated bar codes, the most for its data"
-            self._raise_limit("too-many-barcodes", what, location)
+        what = "characters in repeated bar codes, the most for its data"
+        self._limit(self._encoded, self._encodable, what, "too-many-barcodes", location)
 
     def count_paragraph(self, location: SourceLocation) -> None:
         """Count a paragraph.
@@ -214,12 +213,9 @@ class BuildState(EvaluationState):
             AuthoringError: the document exceeds `MAX_PARAGRAPHS`.
         """
         self._paragraphs += 1
-        if self._paragraphs > MAX_PARAGRAPHS:
-            advice = (
-                "its data into several documents, or set lists as rows of a table, which take less"
-            )
-            what = f"{MAX_PARAGRAPHS:,} paragraphs"
-            self._raise_limit("too-many-paragraphs", what, location, advice)
+        advice = "its data into several documents, or set lists as rows of a table, which take less"
+        code = "too-many-paragraphs"
+        self._limit(self._paragraphs, MAX_PARAGRAPHS, "paragraphs", code, location, advice)
 
     def count_element(
         self, numbering: Numbering, location: SourceLocation, *, is_shown: bool = True
@@ -234,8 +230,7 @@ class BuildState(EvaluationState):
         if self.is_page_time:
             return None
         number = self.counters.count(numbering, is_shown=is_shown)
-        if self.counters.is_full:
-            self._raise_limit("too-many-counters", f"{MAX_COUNTERS} counters", location)
+        self._limit(self.counters.size, MAX_COUNTERS, "counters", "too-many-counters", location)
         return number
 
     def add_reference(self, reference: Reference) -> None:
@@ -244,12 +239,11 @@ class BuildState(EvaluationState):
         Raises:
             AuthoringError: the document exceeds `MAX_REFERENCES`.
         """
-        self.references.references.append(reference)
-        self.links.append(Link(reference.target, reference.source.location, is_reference=True))
-        if len(self.references.references) > MAX_REFERENCES:
-            self._raise_limit(
-                "too-many-references", f"{MAX_REFERENCES:,} references", reference.source.location
-            )
+        references, location = self.references.references, reference.source.location
+        references.append(reference)
+        self.links.append(Link(reference.target, location, is_reference=True))
+        code = "too-many-references"
+        self._limit(len(references), MAX_REFERENCES, "references", code, location)
 
     def add_footnote(self, note: Note, rule: Style, location: SourceLocation) -> None:
         """Store a footnote; `rule` is the style of the line above footnotes.
@@ -258,8 +252,7 @@ class BuildState(EvaluationState):
             AuthoringError: the document exceeds `MAX_NOTES`.
         """
         self.footnotes.add(note, rule)
-        if self.footnotes.count > MAX_NOTES:
-            self._raise_limit("too-many-notes", f"{MAX_NOTES:,} notes", location)
+        self._limit(self.footnotes.count, MAX_NOTES, "notes", "too-many-notes", location)
 
     def add_form_field(self, node: FormField) -> None:
         """Store a form field, whose name must be unique.
@@ -268,10 +261,8 @@ class BuildState(EvaluationState):
             AuthoringError: the document exceeds `MAX_FIELDS`.
         """
         self.form_fields.add(node, self.findings)
-        if self.form_fields.count > MAX_FIELDS:
-            self._raise_limit(
-                "too-many-fields", f"{MAX_FIELDS:,} form fields", node.source.location
-            )
+        count, location = self.form_fields.count, node.source.location
+        self._limit(count, MAX_FIELDS, "form fields", "too-many-fields", location)
 
     def add_index_mark(self, term: tuple[str, ...], location: SourceLocation) -> str:
         """Store a mark of an index term; return the name of its anchor.
@@ -280,8 +271,8 @@ class BuildState(EvaluationState):
             AuthoringError: the document exceeds `MAX_INDEX_MARKS`.
         """
         name = self.references.add_index_mark(term)
-        if self.references.mark_count > MAX_INDEX_MARKS:
-            self._raise_limit("too-many-marks", f"{MAX_INDEX_MARKS:,} marks of its index", location)
+        what, count = "marks of its index", self.references.mark_count
+        self._limit(count, MAX_INDEX_MARKS, what, "too-many-marks", location)
         return name
 
     def add_running_value(self, name: str, value: str, location: SourceLocation) -> str:
@@ -291,18 +282,23 @@ class BuildState(EvaluationState):
             AuthoringError: the document exceeds `MAX_RUNNING_VALUES`.
         """
         anchor = self.references.add_running_value(name, value)
-        if len(self.references.running_values) > MAX_RUNNING_VALUES:
-            self._raise_limit(
-                "too-many-running-values", f"{MAX_RUNNING_VALUES:,} running values", location
-            )
+        count, code = len(self.references.running_values), "too-many-running-values"
+        self._limit(count, MAX_RUNNING_VALUES, "running values", code, location)
         return anchor
 
-    def _raise_limit(
-        self, code: str, what: str, location: SourceLocation, advice: str = "it into several"
+    def _limit(
+        self,
+        count: int,
+        most: int,
+        what: str,
+        code: str,
+        location: SourceLocation,
+        advice: str = "it into several",
     ) -> None:
-        message = f"The document has more than {what}. Split {advice}"
-        self.findings.error(code, message, location)
-        self.findings.raise_errors()
+        if count > most:
+            message = f"The document has more than {most:,} {what}. Split {advice}"
+            self.findings.error(code, message, location)
+            self.findings.raise_errors()
 
     def report_failure(
         self, expressions: tuple[Expression, ...], scope: Scope, location: SourceLocation

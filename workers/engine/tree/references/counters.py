@@ -83,9 +83,9 @@ class Counters:
         self._parts: dict[Numbering, list[str | tuple[str, str]]] = {}
 
     @property
-    def is_full(self) -> bool:
-        """Whether the document has more counters than it may have."""
-        return len(self._values) > MAX_COUNTERS
+    def size(self) -> int:
+        """The number of counters."""
+        return len(self._values)
 
     def count(self, numbering: Numbering, *, is_shown: bool = True) -> str | None:
         """Advance the counters of one element; return its number, None if it shows none."""
