@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gunicorn import glogging
 
+from shared.parent_death import die_with_parent
 from shared.settings import get_settings
 from shared.startup import start
 from shared.telemetry.log import set_up_logging
@@ -73,6 +74,11 @@ def on_exit(_server: Any) -> None:
     """Delete the metric files of ended processes."""
     if _settings.metrics_dir is not None:
         shutil.rmtree(_settings.metrics_dir, ignore_errors=True)
+
+
+def post_fork(_server: Any, worker: Any) -> None:
+    """End the process with the master: its successor must find the port free."""
+    die_with_parent(worker.ppid)
 
 
 def post_worker_init(_worker: Any) -> None:

@@ -30,10 +30,9 @@ from deploy.embedded.plan import (
     process_specs,
     redis_spec,
 )
-from deploy.embedded.reaper import GroupReaper
 from shared import clock
 from shared.errors import is_disk_full
-from workers.render.confinement import die_with_parent
+from shared.parent_death import die_with_parent
 
 if TYPE_CHECKING:
     from shared.settings import Settings
@@ -81,7 +80,6 @@ class EmbeddedFarm:
         self._children: list[Child] = []  # in stop order
         self._tail = LogTail(report) if options.shows_logs else None
         self._lock: FolderLock | None = None
-        self._reaper: GroupReaper | None = None
         self._listener: socket.socket | None = None
         self._record: FarmRecord | None = None
         self._is_published = True
@@ -117,7 +115,6 @@ class EmbeddedFarm:
         self._lock = self._folder.lock()
         self._folder.delete_record()  # of a killed farm, whose password and ports are obsolete
         self._listener = _listen(self._options.port)
-        self._reaper = GroupReaper()
         had = self._folder.count_shards()
         shards = self._options.shards or had
         servers = [self._configure_redis(shard) for shard in range(max(had, shards))]
@@ -159,8 +156,6 @@ class EmbeddedFarm:
                 child.request_stop()
             for child in together:
                 child.stop(wait=lambda: self._wait_for_stop(asked))
-        if self._reaper is not None:
-            self._reaper.close()
         if self._lock is not None:
             self._folder.delete_record()
             self._lock.release()
@@ -178,14 +173,10 @@ class EmbeddedFarm:
 
     def _retire(self, shard: int) -> None:
         """Stop the server of a removed shard, and delete its files."""
-        assert self._reaper is not None
         child = next(c for c in self._children if c.spec.name == process_name("redis", shard))
-        pid = child.pid
         child.request_stop()
         child.stop(wait=lambda: self._wait_for_stop(0))
         self._children.remove(child)
-        if pid is not None:
-            self._reaper.remove(pid)
         shutil.rmtree(self._folder.redis_of(shard))
 
     def _launch(self, spec: ChildSpec) -> None:
@@ -194,22 +185,13 @@ class EmbeddedFarm:
             self._tail.follow(spec.name, spec.log)
         child = Child(spec)
         self._children.insert(0, child)
-        self._start_child(child)
-
-    def _start_child(self, child: Child) -> None:
-        assert self._reaper is not None
-        self._reaper.add(child.start())
+        child.start()
 
     def _tick(self) -> None:
-        assert self._reaper is not None
-        self._reaper.restart()
         changed = False
         for child in self._children:
-            pid = child.pid
             code = child.reap()
             if code is not None:
-                assert pid is not None
-                self._reaper.remove(pid)
                 changed = True
                 self._report(f"{child.spec.name} {_ending(code)}; restarting it")
             if child.is_due:
@@ -223,7 +205,7 @@ class EmbeddedFarm:
 
     def _restart(self, child: Child) -> None:
         try:
-            self._start_child(child)
+            child.start()
         except OSError as error:
             self._report(f"{child.spec.name} could not be started: {error}; retrying")
 

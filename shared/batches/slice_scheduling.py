@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
-    CTE,
     ColumnElement,
     Row,
     ScalarSelect,
@@ -22,7 +21,6 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    union,
     update,
 )
 
@@ -257,21 +255,6 @@ def _count_slices_of_jobs() -> ScalarSelect[int]:
     )
 
 
-def _find_waiting(condition: ColumnElement[bool]) -> ScalarSelect[Any]:
-    of_account = jobs.c.account_id
-    found = select(of_account).where(IS_WAITING, condition).order_by(of_account).limit(1)
-    return found.correlate_except(jobs).scalar_subquery()
-
-
-def _list_waiting() -> CTE:
-    """Select the accounts with waiting accepted renders, and NULL, by one index lookup for each account."""
-    found = select(_find_waiting(true()).label("account_id")).cte("waiting", recursive=True)
-    after = found.c.account_id
-    return found.union_all(
-        select(_find_waiting(jobs.c.account_id > after)).where(after.is_not(None))
-    )
-
-
 _HAS_WORK: Final = or_(
     select(batches.c.id)
     .where(batches.c.account_id == batch_turns.c.account_id, IS_UNFINISHED)
@@ -283,16 +266,6 @@ _HAS_WORK: Final = or_(
     .exists(),
 )
 _IDLE: Final = select(batch_turns.c.account_id).where(~_HAS_WORK)
-_WITH_WORK: Final = union(
-    select(batches.c.account_id).where(IS_UNFINISHED), select(_list_waiting().c.account_id)
-).subquery()
-_MISSING: Final = select(_WITH_WORK.c.account_id).where(
-    _WITH_WORK.c.account_id.is_not(None),
-    ~select(batch_turns.c.account_id)
-    .where(batch_turns.c.account_id == _WITH_WORK.c.account_id)
-    .correlate(_WITH_WORK)
-    .exists(),
-)
 
 
 def add_to_rotation(session: Session, account_id: str, *, at: datetime) -> None:
@@ -314,18 +287,9 @@ def ensure_in_rotation(session: Session, account_ids: Iterable[str], *, at: date
         add_to_rotation(session, account_id, at=at)
 
 
-def needs_rotation_repair(session: Session) -> bool:
-    """Return whether `add_missing_accounts` or `remove_idle_accounts` has something to do."""
-    is_wrong = or_(_MISSING.exists(), _IDLE.exists())
-    return bool(session.scalar(select(is_wrong)))
-
-
-def add_missing_accounts(session: Session) -> int:
-    """Add accounts whose work was accepted by a process of an earlier release; return how many."""
-    missing = sorted(session.scalars(_MISSING))
-    for account_id in missing:
-        add_to_rotation(session, account_id, at=NEVER)
-    return len(missing)
+def has_idle_accounts(session: Session) -> bool:
+    """Return whether `remove_idle_accounts` has something to do."""
+    return bool(session.scalar(select(_IDLE.exists())))
 
 
 def remove_idle_accounts(session: Session, *, limit: int) -> int:

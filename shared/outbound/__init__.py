@@ -1,6 +1,6 @@
 """Guarded HTTP requests to URLs given by clients (SSRF protection)."""
 
-from shared.outbound.client import CachingInfo, DownloadResult, FetchResult, Outbound, PostResult
+from shared.outbound.client import CachingInfo, DownloadResult, Outbound, PostResult
 from shared.outbound.fetcher import Fetcher, FetcherBusy, FetchRequest
 from shared.outbound.targets import (
     NotCachedError,
@@ -14,7 +14,6 @@ __all__ = [
     "CachingInfo",
     "DownloadResult",
     "FetchRequest",
-    "FetchResult",
     "Fetcher",
     "FetcherBusy",
     "NotCachedError",

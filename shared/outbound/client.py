@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPException
-from io import BytesIO
 from socket import socket
 from typing import BinaryIO, Final
 
@@ -67,18 +66,8 @@ class DownloadResult:
     """
 
     status: int
-    content_type: str | None
     size: int
     caching_info: tuple[CachingInfo, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FetchResult:
-    """The response to a fetch; the body is empty unless the status is 2xx."""
-
-    status: int
-    content_type: str | None
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +106,6 @@ class Outbound:
         except TargetRefusedError as error:
             _log_refusal(target.host, error)
             raise
-
-    def fetch(self, url: str, *, limit_bytes: int, deadline_seconds: float) -> FetchResult:
-        """Fetch a body into memory; see `download`."""
-        file = BytesIO()
-        found = self.download(url, file, limit_bytes=limit_bytes, deadline_seconds=deadline_seconds)
-        return FetchResult(found.status, found.content_type, file.getvalue())
 
     def download(
         self,
@@ -283,7 +266,7 @@ def _read_caching_info(response: BaseHTTPResponse) -> CachingInfo:
 
 def _receive(response: BaseHTTPResponse, file: BinaryIO, limit_bytes: int) -> DownloadResult:
     if not 200 <= response.status < 300:
-        return DownloadResult(response.status, None, 0)
+        return DownloadResult(response.status, 0)
     coding = response.headers.get("Content-Encoding", "identity").lower()
     if coding != "identity":
         raise TargetUnreachableError("its server sends a content coding that was not requested")
@@ -295,7 +278,7 @@ def _receive(response: BaseHTTPResponse, file: BinaryIO, limit_bytes: int) -> Do
         if size > limit_bytes:
             raise _too_large(limit_bytes)
         file.write(chunk)
-    return DownloadResult(response.status, response.headers.get("Content-Type"), size)
+    return DownloadResult(response.status, size)
 
 
 def _too_large(limit_bytes: int) -> TargetTooLargeError:

@@ -5,16 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
-
-import pytest
 
 from deploy.embedded.child import Child, ChildSpec
 from deploy.embedded.data_folder import open_folder
 from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import configure_server, plan_farm, process_specs
-from deploy.embedded.reaper import GroupReaper
 from tests.waiting import wait_until
 
 
@@ -36,58 +32,12 @@ def spec_of(tmp_path, code, *, stop_seconds=30.0):
     )
 
 
-@pytest.fixture
-def started():
-    pids = []
-    yield pids
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
 def test_a_death_signal_that_came_too_late_starts_nothing():
     command = with_parent_death_signal(["true"])
     command[-3] = "1"  # as if the parent had died and another process had taken the child over
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "has ended" in ended.stderr
-
-
-def find_reapers():
-    """Return the process ids of the reapers that this process started."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # ended meanwhile
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"reaper.py" in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-    return found
-
-
-def test_a_reaper_that_died_is_restarted_with_its_groups(started):
-    reaper = GroupReaper()
-    part = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    started.append(part.pid)
-    reaper.add(part.pid)
-    [first] = find_reapers()
-    os.kill(first, signal.SIGKILL)
-    wait_until(lambda: not is_alive(first))
-    reaper.restart()
-    assert find_reapers() != [first]
-    reaper.close()
-    assert part.wait(timeout=60) == -signal.SIGKILL
-
-
-def test_a_group_that_was_removed_is_left_alone(started):
-    reaper = GroupReaper()
-    part = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    started.append(part.pid)
-    reaper.add(part.pid)
-    reaper.remove(part.pid)
-    reaper.close()
-    assert part.poll() is None
-    part.kill()
-    part.wait()
 
 
 def test_orphans_in_the_group_of_a_dead_process_are_killed(tmp_path):

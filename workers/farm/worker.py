@@ -38,6 +38,7 @@ from shared.errors import MisconfiguredPartError, Unavailable
 from shared.jobs.records import BodyKind
 from shared.limits import MB
 from shared.outbound import Fetcher
+from shared.parent_death import die_with_parent
 from shared.queue.app import create_app, make_queue
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
@@ -72,7 +73,7 @@ from workers.farm.steps import (
 from workers.farm.tasks import register_batch_tasks, register_tasks
 from workers.render import confinement
 from workers.render.budget import Stopper, Watchdog
-from workers.render.confinement import allow_cpu_time, clear_environment, confine, die_with_parent
+from workers.render.confinement import allow_cpu_time, clear_environment, confine
 from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
 from workers.render.resources import Images, Signers, StoredFonts, Templates

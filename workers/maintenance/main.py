@@ -25,8 +25,8 @@ from workers.maintenance.recorded_work import (
     ExpireJobs,
     RequeueLostJobs,
     batch_tasks,
+    clear_rotation,
     remove_keys,
-    repair_rotation,
 )
 from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
 
@@ -83,7 +83,7 @@ def make_runners(
     of_shards = [tasks_of(shard) for shard in shards.values()]
     of_farm: list[MaintenanceTask] = [
         *reconciliation_tasks(database, shards.map(lambda shard: shard.admissions)),
-        MaintenanceTask("batch_turns_repaired", 5.0, partial(repair_rotation, database)),
+        MaintenanceTask("batch_turns_repaired", 5.0, partial(clear_rotation, database)),
         MaintenanceTask("idempotency_keys_removed", 60.0, partial(remove_keys, database)),
         MaintenanceTask(
             "ledger_rows_pruned", 60.0, PruneLedger(database, settings.ledger_months).run_once

@@ -20,9 +20,8 @@ from shared.batches.repository import (
     mark_results_deleted,
 )
 from shared.batches.slice_scheduling import (
-    add_missing_accounts,
+    has_idle_accounts,
     list_in_flight,
-    needs_rotation_repair,
     remove_idle_accounts,
 )
 from shared.clock import epoch, now
@@ -49,19 +48,13 @@ _BATCHES_AT_ONCE: Final = 20
 log: Final = get_logger(__name__)
 
 
-def repair_rotation(database: Database) -> int:
-    """Keep exactly the accounts with unfinished batches or accepted renders in the rotation.
-
-    During an upgrade, processes of an earlier release accept work without adding the account; and an account
-    stays in the rotation after its last work has ended.
-    """
+def clear_rotation(database: Database) -> int:
+    """Remove accounts whose last batch or accepted render has ended from the rotation."""
     with database.snapshot() as session:
-        if not needs_rotation_repair(session):
+        if not has_idle_accounts(session):
             return 0
     with database.session() as session:
-        return add_missing_accounts(session) + remove_idle_accounts(
-            session, limit=ROWS_PER_TRANSACTION
-        )
+        return remove_idle_accounts(session, limit=ROWS_PER_TRANSACTION)
 
 
 def finish_batches(flow: BatchLifecycle) -> int:

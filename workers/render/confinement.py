@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
-import signal
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,19 +12,11 @@ from typing import Final
 
 from shared.limits import GB, MB
 
-_PR_SET_PDEATHSIG: Final = 1  # prctl(2)
-_PR_SET_NO_NEW_PRIVS: Final = 38
+_PR_SET_NO_NEW_PRIVS: Final = 38  # prctl(2)
 _M_ARENA_MAX: Final = -8  # mallopt(3)
 _FILE_BYTES: Final = 8 * GB  # above the merged PDF of the largest batch
 _FURTHER_TASKS: Final = 256  # of its user: the kernel counts those of all processes together
 _GRACE_SECONDS: Final = 60
-
-
-def die_with_parent(parent_pid: int) -> None:
-    """Request SIGKILL from the kernel when the parent process ends (Linux)."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent_pid:
-        os.kill(os.getpid(), signal.SIGKILL)  # the parent ended before the prctl call
 
 
 def confine(*, memory_mb: int, cpu_seconds: float) -> None:

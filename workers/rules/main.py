@@ -17,8 +17,9 @@ import msgspec
 
 from shared.limits import MB
 from shared.memory import read_memory
+from shared.parent_death import die_with_parent
 from workers.render import confinement
-from workers.render.confinement import die_with_parent, refuse_privileges
+from workers.render.confinement import refuse_privileges
 from workers.rules.client import MAX_BYTES, PATIENCE_SECONDS, SECONDS, JudgeRequest
 from workers.rules.judging import Judge, refuse_files
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, select, text
+from sqlalchemy import select, text
 
 from shared.batches import slice_scheduling
 from shared.batches.chunk_results import start_slice
@@ -24,7 +24,7 @@ from shared.batches.slice_scheduling import (
 )
 from shared.db.tables import batch_turns
 from tests.bench.feeding import make_batch
-from workers.maintenance.recorded_work import repair_rotation
+from workers.maintenance.recorded_work import clear_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -195,24 +195,12 @@ def rows_of(plan):
         yield from rows_of(each)
 
 
-def test_maintenance_puts_accounts_in_line_that_an_earlier_release_did_not(accept, database):
-    [batch] = accept("a")
-    with database.session() as session:
-        session.execute(delete(batch_turns))
-    with database.snapshot() as session:
-        assert not needs_slices(session, window=4, at=NOON)
-    assert repair_rotation(database) == 1
-    assert repair_rotation(database) == 0
-    with database.session() as session:
-        assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [batch]
-
-
 def test_maintenance_takes_accounts_out_of_line_whose_batches_have_ended(accept, database):
     [batch] = accept("a")
     accept("b")
     with database.session() as session:
         cancel_batch(session, batch, at=NOON)
-    assert (repair_rotation(database), repair_rotation(database)) == (1, 0)
+    assert (clear_rotation(database), clear_rotation(database)) == (1, 0)
     assert accounts_in_line(database) == ["acc_b"]
 
 

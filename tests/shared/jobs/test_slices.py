@@ -31,7 +31,7 @@ from shared.jobs.repository import (
 )
 from tests.bench.feeding import make_batch
 from tests.shared.batches.test_rotation import count_steps
-from workers.maintenance.recorded_work import repair_rotation
+from workers.maintenance.recorded_work import clear_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)
@@ -245,17 +245,13 @@ def test_the_next_slice_is_found_by_as_many_steps_among_many_renders(accept, dat
     assert count_steps(database) < 2 * few + 100
 
 
-def test_maintenance_puts_accounts_in_line_whose_renders_an_earlier_release_accepted(
-    accept, database
-):
+def test_maintenance_takes_accounts_out_of_line_whose_renders_have_ended(accept, database):
     for account in "abc":
         accept(account, 3)
-    with database.session() as session:
-        session.execute(batch_turns.delete().where(batch_turns.c.account_id != "acc_b"))
-    assert (repair_rotation(database), repair_rotation(database)) == (2, 0)
+    assert clear_rotation(database) == 0
     with database.session() as session:
         session.execute(update(jobs).values(status=JobStatus.CANCELLED))
-    assert (repair_rotation(database), repair_rotation(database)) == (3, 0)
+    assert (clear_rotation(database), clear_rotation(database)) == (3, 0)
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batch_turns)) == 0
 
@@ -263,4 +259,4 @@ def test_maintenance_puts_accounts_in_line_whose_renders_an_earlier_release_acce
 def test_an_account_with_a_claimed_render_stays_in_line(accept, feed, claim, database):
     accept("a")
     claim(*feed(1), 1)
-    assert repair_rotation(database) == 0
+    assert clear_rotation(database) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 import ssl
 import threading
@@ -78,12 +79,14 @@ def outbound():
 
 
 def fetch(outbound, url):
-    return outbound.fetch(url, limit_bytes=1000, deadline_seconds=5)
+    file = io.BytesIO()
+    outbound.download(url, file, limit_bytes=1000, deadline_seconds=5)
+    return file.getvalue()
 
 
 @pytest.mark.usefixtures("trusted")
 def test_the_name_is_in_sni_host_and_certificate(server, outbound):
-    assert fetch(outbound, f"https://{NAME}:{server.port}/").body == b"hello"
+    assert fetch(outbound, f"https://{NAME}:{server.port}/") == b"hello"
     assert server.names == [NAME]
     assert f"host: {NAME}:{server.port}".encode() in server.requests[0].lower()
 
