@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
-from shared.blobs.store import BlobMissingError, ByteRange, LimitedReader, validate_key
+from shared.blobs.store import (
+    BlobMissingError,
+    ByteRange,
+    ExactReader,
+    LimitedReader,
+    validate_key,
+)
 from shared.clock import machine_epoch
 from shared.errors import StorageFull, Unavailable, is_disk_full
+from shared.telemetry.observer import NULL_OBSERVER, Observer, Store, timed, timed_as
 
 _CHUNK_BYTES: Final = 1024 * 1024
 # The folder of temporary files; no key begins with a dot.
@@ -23,24 +31,27 @@ _MAX_ATTEMPTS: Final = 100
 class FolderStore:
     """A blob store on a file system, consistent after a crash at any point (see `BlobStore`)."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, observer: Observer = NULL_OBSERVER) -> None:
         self._folder = folder
+        self.observer: Final = observer
 
     @classmethod
-    def of_url(cls, blob_url: str) -> FolderStore:
+    def of_url(cls, blob_url: str, *, observer: Observer = NULL_OBSERVER) -> FolderStore:
         """Open the store of a `file:///folder` URL."""
-        return cls(Path(unquote(urlsplit(blob_url).path)))
+        return cls(Path(unquote(urlsplit(blob_url).path)), observer=observer)
 
     @property
     def is_local(self) -> bool:
         """True."""
         return True
 
+    @timed_as("put")
     def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
         """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
         with self._open_for_writing(key, is_transient=is_transient) as file:
-            _copy_exactly(stream, file, size)
+            shutil.copyfileobj(ExactReader(stream, size), file, _CHUNK_BYTES)
 
+    @timed_as("put")
     def put_stream(self, key: str, stream: BinaryIO) -> int:
         """Store all bytes of the stream; see `BlobStore.put_stream`."""
         with self._open_for_writing(key) as file:
@@ -51,18 +62,22 @@ class FolderStore:
     @contextmanager
     def open(self, key: str, *, byte_range: ByteRange | None = None) -> Iterator[BinaryIO]:
         """Open the bytes for reading; see `BlobStore.open`."""
-        with self._open_for_reading(key) as stream:
+        with timed(self.observer, Store.OBJECT_STORE, "open"):
+            opened = self._open_for_reading(key)
+        with opened as stream:
             if byte_range is None:
                 yield stream
             else:
                 stream.seek(byte_range.offset)
                 yield LimitedReader(stream, byte_range.length)
 
+    @timed_as("read")
     def read(self, key: str) -> bytes:
         """Return all the bytes; see `BlobStore.read`."""
         with self._open_for_reading(key) as stream, _translate_errors():
             return stream.read()
 
+    @timed_as("delete")
     def delete(self, key: str) -> None:
         """Delete the bytes and folders that become empty; see `BlobStore.delete`."""
         path = self._path(key)
@@ -204,16 +219,6 @@ def _link(file: BinaryIO, path: Path) -> bool:
 def _raise_unless_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
-
-
-def _copy_exactly(stream: BinaryIO, file: BinaryIO, size: int) -> None:
-    left = size
-    while left:
-        chunk = stream.read(min(left, _CHUNK_BYTES))
-        if not chunk:
-            raise ValueError(f"the stream ended {left} bytes before its {size}")
-        file.write(chunk)
-        left -= len(chunk)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -15,8 +15,16 @@ from minio.error import InvalidResponseError, S3Error, ServerError
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
-from shared.blobs.store import BlobMissingError, ByteRange, LimitedReader, skip, validate_key
+from shared.blobs.store import (
+    BlobMissingError,
+    ByteRange,
+    ExactReader,
+    LimitedReader,
+    skip,
+    validate_key,
+)
 from shared.errors import Unavailable
+from shared.telemetry.observer import NULL_OBSERVER, Observer, Store, timed, timed_as
 
 # One attempt that fails within the 5 s in which a 503 is due; the read timeout applies between packets.
 _TIMEOUT: Final = urllib3.Timeout(connect=2.0, read=4.0)
@@ -37,13 +45,14 @@ class S3Store:
     It does not rely on conditional writes, ETags or range requests, in which servers differ.
     """
 
-    def __init__(self, client: Minio, bucket: str) -> None:
+    def __init__(self, client: Minio, bucket: str, *, observer: Observer = NULL_OBSERVER) -> None:
+        self.observer: Final = observer
         self._client = client
         self._bucket = bucket
         self._has_bucket = False
 
     @classmethod
-    def of_url(cls, blob_url: str) -> S3Store:
+    def of_url(cls, blob_url: str, *, observer: Observer = NULL_OBSERVER) -> S3Store:
         """Open the store of an `s3://key:secret@host[:port]/bucket` URL; `s3+http` is without TLS.
 
         `?region=` names the region that requests are signed for, where it is not us-east-1.
@@ -65,22 +74,24 @@ class S3Store:
             region=_read_region(parts.query),
             http_client=urllib3.PoolManager(timeout=_TIMEOUT, retries=False, maxsize=_POOL_SIZE),
         )
-        return cls(client, bucket)
+        return cls(client, bucket, observer=observer)
 
     @property
     def is_local(self) -> bool:
         """False."""
         return False
 
+    @timed_as("put")
     def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
         """Store exactly the next `size` bytes of the stream; see `BlobStore.put`. `is_transient` is
         ignored.
         """
         self._ensure_bucket()
         with _translate_errors(key):
-            whole = cast("BinaryIO", _ExactReader(stream, size))
+            whole = ExactReader(stream, size)
             self._client.put_object(self._bucket, validate_key(key), whole, size)
 
+    @timed_as("put")
     def put_stream(self, key: str, stream: BinaryIO) -> int:
         """Store all bytes of the stream; see `BlobStore.put_stream`."""
         self._ensure_bucket()
@@ -99,7 +110,8 @@ class S3Store:
     def open(self, key: str, *, byte_range: ByteRange | None = None) -> Iterator[BinaryIO]:
         """Open the bytes for reading; see `BlobStore.open`."""
         with _translate_errors(key):
-            response = self._get(key, byte_range)
+            with timed(self.observer, Store.OBJECT_STORE, "open"), _translate_errors(key):
+                response = self._get(key, byte_range)
             try:
                 yield (
                     cast("BinaryIO", response)
@@ -115,6 +127,7 @@ class S3Store:
         with self.open(key) as stream:
             return stream.read()
 
+    @timed_as("delete")
     def delete(self, key: str) -> None:
         """Delete the bytes; see `BlobStore.delete`."""
         try:
@@ -192,25 +205,6 @@ class _CountingReader(RawIOBase):
     def read(self, size: int = -1) -> bytes:
         chunk = self._stream.read(size)
         self.size += len(chunk)
-        return chunk
-
-
-class _ExactReader(RawIOBase):
-    """The next `size` bytes of a stream; reading raises ValueError if the stream ends before."""
-
-    def __init__(self, stream: BinaryIO, size: int) -> None:
-        self._stream = stream
-        self._left = size
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        wanted = self._left if size < 0 else min(size, self._left)
-        chunk = self._stream.read(wanted)
-        if wanted and not chunk:
-            raise ValueError(f"the stream ended {self._left} bytes too early")
-        self._left -= len(chunk)
         return chunk
 
 

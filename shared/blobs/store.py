@@ -136,6 +136,17 @@ class LimitedReader(RawIOBase, BinaryIO):
         return chunk
 
 
+class ExactReader(LimitedReader):
+    """The next `size` bytes of a stream; reading raises ValueError if the stream ends before."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes, by default all that are left."""
+        chunk = super().read(size)
+        if not chunk and self._left and size != 0:
+            raise ValueError(f"the stream ended {self._left} bytes too early")
+        return chunk
+
+
 def skip(stream: BinaryIO, size: int) -> None:
     """Read past the next `size` bytes."""
     left = size

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Final
+from functools import wraps
+from typing import Final, ParamSpec, Protocol, TypeVar, cast
 
 from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Spec
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Store(StrEnum):
@@ -47,6 +51,25 @@ NULL_OBSERVER: Final = Observer()
 def count_lookup(observer: Observer, cache: Cache, *, is_hit: bool) -> None:
     """Count a lookup of a cache."""
     observer.count(metrics.CACHE_REQUESTS, cache, "hit" if is_hit else "miss")
+
+
+class _Timed(Protocol):
+    observer: Observer
+
+
+def timed_as(operation: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Time a method of an object store, which has an `observer`."""
+
+    def decorate(method: Callable[P, T]) -> Callable[P, T]:
+        @wraps(method)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            store = cast("_Timed", args[0])
+            with timed(store.observer, Store.OBJECT_STORE, operation):
+                return method(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 @contextmanager
