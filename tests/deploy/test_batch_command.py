@@ -44,7 +44,7 @@ def test_without_a_farm_the_error_names_the_options(tmp_path, monkeypatch, capsy
 @pytest.mark.long
 def test_an_unreachable_farm_leaves_the_batch_resumable(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pressroom_client.transport.FIRST_BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr("pressroom_client.transport.BACKOFF_SECONDS", 0.01)
     (tmp_path / "d.ndjson").write_text("{}\n")
     given = ["batch", "t", "d.ndjson", "-o", "out.zip", "--url", "http://127.0.0.1:9"]
     assert main([*given, "--key", "pr_1"]) == 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
@@ -84,8 +84,7 @@ def _find_kind(status: int, stack_trace: Sequence[Mapping[str, Any]]) -> ErrorKi
 
 
 CONNECT_SECONDS: Final = 10.0
-_TOO_MANY, _AWAY, _UNDER_WAY = 429, 503, 409
-FIRST_BACKOFF_SECONDS: Final = 0.5
+BACKOFF_SECONDS: Final = 0.5
 _MAX_BACKOFF_SECONDS: Final = 30.0
 _CHUNK_BYTES: Final = 64 * 1024
 _PAGE: Final = 1000
@@ -106,15 +105,37 @@ class RequestOptions(TypedDict, total=False):
     fields: Mapping[str, Any]
 
 
+class _Retry(urllib3.Retry):
+    """Waits as long as `Retry-After` says, and up to half as long again: clients do not come back together."""
+
+    # 409: an earlier attempt with the same Idempotency-Key is still in progress.
+    RETRY_AFTER_STATUS_CODES = frozenset((409, 429, 503))
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Return the seconds to wait for."""
+        seconds = super().get_retry_after(response)
+        return seconds and seconds * random.uniform(1, 1.5)  # noqa: S311 - nothing secret about it
+
+
 class Transport:
     """Sends authenticated requests; each is sent at most `attempts` times."""
 
     def __init__(self, url: str, key: str, *, attempts: int, timeout_seconds: float) -> None:
         self._url = url.rstrip("/")
         self._key = key
-        self._attempts = attempts
-        self._timeout_seconds = timeout_seconds
-        self._pool = urllib3.PoolManager(maxsize=16, retries=False)
+        self._pool = urllib3.PoolManager(
+            maxsize=16,
+            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=timeout_seconds),
+            retries=_Retry(
+                attempts - 1,
+                allowed_methods=None,  # all: renders and batches have an Idempotency-Key
+                status_forcelist=(HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE),
+                raise_on_status=False,
+                backoff_factor=BACKOFF_SECONDS,
+                backoff_max=_MAX_BACKOFF_SECONDS,
+                backoff_jitter=BACKOFF_SECONDS,
+            ),
+        )
 
     def close(self) -> None:
         """Close idle connections; a later request opens new ones."""
@@ -175,51 +196,22 @@ class Transport:
         if (fields := options.get("fields")) is not None:
             body, sent["Content-Type"] = json.dumps(fields), "application/json"
         encoded = body.encode() if isinstance(body, str) else body
-        response = self._repeat(lambda: self._send(method, url, sent, encoded))
+        if encoded is not None and not isinstance(encoded, bytes):
+            encoded.seek(0)
+        try:
+            response = self._pool.request(
+                method, url, headers=sent, body=encoded, preload_content=False, redirect=False
+            )
+        except (HTTPError, OSError) as error:
+            raise FarmUnreachable(f"{self._url} cannot be reached: {error}") from error
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            raise _read_error(response)
         try:
             yield response
         except (HTTPError, OSError) as error:
             raise FarmUnreachable(f"the response was cut short: {error}") from error
         finally:
             response.release_conn()
-
-    def _repeat(self, send: Callable[[], BaseHTTPResponse]) -> BaseHTTPResponse:
-        for attempt in range(1, self._attempts + 1):
-            is_last = attempt == self._attempts
-            try:
-                response = send()
-            except (HTTPError, OSError) as error:
-                if is_last:
-                    raise FarmUnreachable(f"{self._url} cannot be reached: {error}") from error
-                time.sleep(_backoff_seconds(attempt, None))
-                continue
-            if response.status < 400:
-                return response
-            failure = _read_error(response)
-            retry_after = response.headers.get("Retry-After")
-            # 409 with Retry-After: an earlier attempt with the same Idempotency-Key is still in progress.
-            may_pass = response.status in (_TOO_MANY, _AWAY) or (
-                response.status == _UNDER_WAY and retry_after
-            )
-            if is_last or not may_pass:
-                raise failure
-            time.sleep(_backoff_seconds(attempt, retry_after))
-        raise AssertionError("the last attempt ends the loop")
-
-    def _send(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | BinaryIO | None
-    ) -> BaseHTTPResponse:
-        if body is not None and not isinstance(body, bytes):
-            body.seek(0)
-        return self._pool.request(
-            method,
-            url,
-            headers=dict(headers),
-            body=body,
-            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=self._timeout_seconds),
-            preload_content=False,
-            redirect=False,
-        )
 
 
 def resource_path(*parts: str) -> str:
@@ -253,12 +245,3 @@ def _read_error(response: BaseHTTPResponse) -> ApiError:
     finally:
         response.release_conn()
     return ApiError(response.status, body if isinstance(body, dict) else {})
-
-
-def _backoff_seconds(attempt: int, retry_after: str | None) -> float:
-    """Return the seconds to wait: `Retry-After`, else exponential back-off, both with jitter."""
-    if retry_after is not None and retry_after.isascii() and retry_after.isdigit():
-        seconds = float(retry_after)
-    else:
-        seconds = min(FIRST_BACKOFF_SECONDS * 2 ** (attempt - 1), _MAX_BACKOFF_SECONDS)
-    return seconds + random.uniform(0, seconds / 2 + 0.1)  # noqa: S311 - nothing secret about it
