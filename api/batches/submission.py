@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from tempfile import TemporaryFile
-from typing import BinaryIO, Final, TypeAlias, cast
+from typing import BinaryIO, Final, cast
 
 from flask import Request
 
@@ -25,7 +25,7 @@ from api.render.inspection import SPREADSHEET_TYPE
 from api.render.request import find_order, pin_template
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
-from shared.batches.json_documents import JsonArrayBody, NdjsonBody
+from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
 from shared.batches.plans import StoredPlan
 from shared.batches.records import (
     Batch,
@@ -125,9 +125,6 @@ def read_first_item(query: Mapping[str, str]) -> int:
     return int(text)
 
 
-_Body: TypeAlias = NdjsonBody | JsonArrayBody | CsvBody | GroupedBody
-
-
 @dataclass(frozen=True, slots=True)
 class ReceivedBatch:
     """A batch whose body is stored, but which is not recorded yet."""
@@ -217,7 +214,7 @@ def delete_body(key: str, ports: Ports) -> None:
         ports.blobs.delete(key)
 
 
-def _open_body(batch_request: BatchRequest, stream: BodyStream | BytesIO) -> _Body:
+def _open_body(batch_request: BatchRequest, stream: BodyStream | BytesIO) -> DocumentStream:
     most = None if batch_request.group is None else MAX_GROUPED_ROWS
     body: NdjsonBody | JsonArrayBody | CsvBody
     if batch_request.kind is BatchKind.CSV:
@@ -241,7 +238,7 @@ def _convert(stream: BodyStream, principal: Principal, inspections: Inspections)
     return BytesIO(found["csv"].encode())
 
 
-def _drain(body: _Body) -> None:
+def _drain(body: DocumentStream) -> None:
     while body.read(_CHUNK_BYTES):
         pass
     if not body.starts:

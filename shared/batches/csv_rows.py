@@ -8,12 +8,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
-from shared.batches.json_documents import check_document_count, document_too_large
+from shared.batches.json_documents import (
+    DocumentStream,
+    check_document_count,
+    document_too_large,
+)
 from shared.batches.records import CsvHeader
 from shared.encodings import (
     UnacceptedEncodingError,
@@ -28,7 +31,7 @@ from shared.limits import MAX_BATCH_ROW, MAX_CSV_COLUMNS, MAX_JSON_DEPTH
 _BUFFER_BYTES: Final = 256 * 1024
 
 
-class CsvBody(io.RawIOBase):
+class CsvBody(DocumentStream):
     """A CSV body as a UTF-8 stream that records the header and the byte offset of each row.
 
     Reading raises `ServiceError`: 413 for too many rows or a row that is too long, 400 for malformed CSV
@@ -36,25 +39,14 @@ class CsvBody(io.RawIOBase):
     """
 
     def __init__(self, source: Any, *, charset: str | None, most: int | None = None) -> None:
+        super().__init__()
         self._lines = _LineReader(_decode(source, charset))
         self._most = most
         self._rows: Iterator[list[str]] | None = None
-        self._ready = bytearray()
-        self.starts = array("Q")
-        self.size = 0
         self.head: CsvHeader | None = None
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, in UTF-8."""
-        while (size < 0 or len(self._ready) < size) and self._read_row() is not None:
-            pass
-        piece = bytes(self._ready[:size] if size >= 0 else self._ready)
-        del self._ready[: len(piece)]
-        return piece
+    def _advance(self) -> bool:
+        return self._read_row() is not None
 
     def read_documents(self) -> Iterator[bytes | InvalidRow]:
         """Yield the rows as JSON objects, as `read_rows` does from the stored body; instead of `read`."""

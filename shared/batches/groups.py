@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from array import array
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Final
@@ -12,6 +10,7 @@ import msgspec
 
 from shared.batches.csv_rows import CsvBody, InvalidRow
 from shared.batches.json_documents import (
+    DocumentStream,
     JsonArrayBody,
     NdjsonBody,
     check_document_count,
@@ -31,7 +30,7 @@ _ROW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _KEY: Final = msgspec.json.Decoder(str | int | float)
 
 
-class GroupedBody(io.RawIOBase):
+class GroupedBody(DocumentStream):
     """A body as NDJSON with one document for the consecutive rows of one key.
 
     A document has the fields of its first row, and all its rows as the list `rows`. Reading raises
@@ -40,32 +39,22 @@ class GroupedBody(io.RawIOBase):
     """
 
     def __init__(self, body: NdjsonBody | JsonArrayBody | CsvBody, path: str) -> None:
+        super().__init__()
         self._path = path
         self._names = path.split(".")
         self._documents = self._group(
             body.read_documents() if isinstance(body, CsvBody) else _read_lines(body)
         )
-        self._ready = bytearray()
         self._seen: set[bytes] = set()  # digests, since 100,000 keys may be long
-        self.starts = array("Q")
-        self.size = 0
 
-    def readable(self) -> bool:
-        """Return True."""
+    def _advance(self) -> bool:
+        document = next(self._documents, None)
+        if document is None:
+            return False
+        self.starts.append(self.size)
+        self.size += len(document)
+        self._ready += document
         return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, as NDJSON."""
-        while size < 0 or len(self._ready) < size:
-            document = next(self._documents, None)
-            if document is None:
-                break
-            self.starts.append(self.size)
-            self.size += len(document)
-            self._ready += document
-        piece = bytes(self._ready[:size] if size >= 0 else self._ready)
-        del self._ready[: len(piece)]
-        return piece
 
     def _group(self, rows: Iterator[bytes | InvalidRow]) -> Iterator[bytes]:
         same: list[bytes] = []

@@ -13,22 +13,21 @@ from shared.errors import ServiceError
 from shared.limits import MB
 from shared.settings import get_limits
 
-_BUFFER_BYTES: Final = 256 * 1024
+_READ_BYTES: Final = 256 * 1024
+_BOM: Final = b"\xef\xbb\xbf"
 # A line that is not blank, from its first character on. Matching runs in C, so that a body of only line
 # breaks takes no longer than text.
 _LINE: Final = re.compile(rb"\S[^\n]*(\n)?")
 
 
-class NdjsonBody(io.RawIOBase):
-    """An NDJSON stream that records the byte offset of each document.
+class DocumentStream(io.RawIOBase):
+    """A body that is read as documents below one another, with the byte offset of each in `starts`.
 
-    Reading raises `ServiceError`: 413 for too many documents or one that is too large.
+    A subclass appends to `_ready` what can be read.
     """
 
-    def __init__(self, source: Any, *, most: int | None = None) -> None:
-        self._source = source
-        self._most = most
-        self._line_begun_at: int | None = None
+    def __init__(self) -> None:
+        self._ready = bytearray()
         self.starts = array("Q")
         self.size = 0
 
@@ -37,8 +36,32 @@ class NdjsonBody(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, unchanged."""
-        piece: bytes = self._source.read(size)
+        """Return the next bytes."""
+        while (size < 0 or len(self._ready) < size) and self._advance():
+            pass
+        piece = bytes(self._ready[:size] if size >= 0 else self._ready)
+        del self._ready[: len(piece)]
+        return piece
+
+    def _advance(self) -> bool:
+        """Read on in the source; return whether there was more."""
+        raise NotImplementedError
+
+
+class NdjsonBody(DocumentStream):
+    """An NDJSON stream that records the byte offset of each document.
+
+    Reading raises `ServiceError`: 413 for too many documents or one that is too large.
+    """
+
+    def __init__(self, source: Any, *, most: int | None = None) -> None:
+        super().__init__()
+        self._source = source
+        self._most = most
+        self._line_begun_at: int | None = None
+
+    def _advance(self) -> bool:
+        piece: bytes = self._source.read(_READ_BYTES)
         if self.size == 0:
             piece = self._complete_bom(piece)
             self._record_starts(piece, len(_BOM) if piece.startswith(_BOM) else 0)
@@ -48,7 +71,8 @@ class NdjsonBody(io.RawIOBase):
         most = get_limits().body_bytes
         if self._line_begun_at is not None and self.size - self._line_begun_at > most:
             raise document_too_large(len(self.starts), most=most)
-        return piece
+        self._ready += piece
+        return bool(piece)
 
     def _complete_bom(self, piece: bytes) -> bytes:
         while 0 < len(piece) < len(_BOM) and (more := self._source.read(len(_BOM) - len(piece))):
@@ -74,7 +98,7 @@ def read_documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     of the document, and the document.
     """
     end = 0
-    for line in io.BufferedReader(stream, _BUFFER_BYTES):  # type: ignore[type-var] # it is raw
+    for line in io.BufferedReader(stream, _READ_BYTES):  # type: ignore[type-var] # it is raw
         end += len(line)
         if not line.isspace():
             yield end, line.strip()
@@ -101,8 +125,6 @@ def document_too_large(number: int, *, most: int) -> ServiceError:
     )
 
 
-_BOM: Final = b"\xef\xbb\xbf"
-_READ_BYTES: Final = 256 * 1024
 # Each bracket takes a step of the interpreter: at this limit some 10 s of the front.
 _MAX_BRACKETS: Final = 30_000_000
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
@@ -125,7 +147,7 @@ class _Expects(Enum):
     NOTHING = auto()
 
 
-class JsonArrayBody(io.RawIOBase):
+class JsonArrayBody(DocumentStream):
     """A JSON array as an NDJSON stream that records the byte offset of each document.
 
     Each byte is scanned once, and only one piece of the body is in memory. Documents are not parsed: a
@@ -136,30 +158,21 @@ class JsonArrayBody(io.RawIOBase):
     """
 
     def __init__(self, source: Any, *, most: int | None = None) -> None:
+        super().__init__()
         self._source = source
         self._most = most
-        self._ready = bytearray()
         self._expects = _Expects.ARRAY
         self._depth = 0  # open brackets of the current document
         self._brackets = 0  # opened in total
         self._is_in_scalar = self._is_in_string = self._is_escaped = False
         self._at = 0  # the offset of the current piece in the source
-        self.starts = array("Q")
-        self.size = 0
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, as NDJSON."""
-        while (size < 0 or len(self._ready) < size) and (piece := self._source.read(_READ_BYTES)):
+    def _advance(self) -> bool:
+        if piece := self._source.read(_READ_BYTES):
             self._scan(self._strip_bom(piece) if self._at == 0 else piece)
-        if not self._ready and self._expects is not _Expects.NOTHING:
+        elif not self._ready and self._expects is not _Expects.NOTHING:
             self._check_end()
-        given = bytes(self._ready[:size] if size >= 0 else self._ready)
-        del self._ready[: len(given)]
-        return given
+        return bool(piece)
 
     def _strip_bom(self, piece: bytes) -> bytes:
         while len(piece) < len(_BOM) and (more := self._source.read(_READ_BYTES)):
