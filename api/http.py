@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import lru_cache
-from html import escape
 from itertools import chain
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote_to_bytes
@@ -222,11 +221,6 @@ def start_stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
 def quote(text: str) -> str:
     """Return a value of a request for an error message, quoted and shortened."""
     return repr(text if len(text) <= 100 else text[:100] + "…")
-
-
-def mark_code(text: str) -> str:
-    """Return a text as HTML; what stands between backticks becomes code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 _TIMESTAMP: Final = re.compile(

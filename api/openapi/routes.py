@@ -21,8 +21,8 @@ _START: Final = """\
 <head><meta charset="utf-8"><title>Pressroom</title></head>
 <body>
 <h1>Pressroom</h1>
-<p>This service renders PDFs. Its API is described <a href="/docs">as a page</a> and
-<a href="/docs/openapi.json">as OpenAPI</a>, <a href="/docs/language">the language of its templates</a> page by page.</p>
+<p>This service renders PDFs. Its <a href="/docs/">documentation</a> has tutorials, the language of templates and pages for
+operators; its API is described <a href="/docs">as a page</a> and <a href="/docs/openapi.json">as OpenAPI</a>.</p>
 </body>
 </html>
 """

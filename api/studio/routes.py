@@ -20,7 +20,7 @@ _POLICY: Final = (
     "img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-_HEADERS: Final[Mapping[str, str]] = {
+HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": _POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -40,7 +40,7 @@ class StudioRoutes(Routes):
 
         The web page for template authors, which uses this API.
         """
-        return _write_file(INDEX)
+        return write_studio_file(INDEX)
 
     @get(
         "/studio/{file}",
@@ -67,15 +67,19 @@ class StudioRoutes(Routes):
 
         File names contain a digest of the content.
         """
-        return _write_file(file)
+        return write_studio_file(file)
 
-    @get("/docs", {200: OperationResponse("The page.", {"text/html": {"type": "string"}})})
+    @get(
+        "/docs",
+        {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
+        is_strict=True,
+    )
     def read_description(self) -> Response:
         """API description as a page.
 
         With a search, samples of code, and a form to try each call; it loads nothing from elsewhere.
         """
-        return _write_file("docs.html")
+        return write_studio_file("docs.html")
 
 
 @lru_cache(maxsize=1)
@@ -84,9 +88,14 @@ def load_files() -> Mapping[str, StaticFile]:
     return load_folder("api.studio", "static")
 
 
-def _write_file(name: str) -> Response:
+def write_studio_file(name: str) -> Response:
+    """Return a file of the build.
+
+    Raises:
+        ServiceError: There is none of that name (404).
+    """
     file = load_files().get(name)
     if file is None:
         message = f"The Studio has no file {name[:100]!r}."
         raise ServiceError(404, message)
-    return write_file(file, _HEADERS)
+    return write_file(file, HEADERS)

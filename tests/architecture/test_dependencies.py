@@ -54,8 +54,6 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "sqlalchemy.sql.type_api.TypeDecorator.process_result_value": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.ExternalType.cache_ok": "SQLAlchemy, ExternalType.cache_ok",
     "pyhanko.sign.timestamps.api.TimeStamper.async_request_tsa_response": "pyHanko, TimeStamper: for subclasses",
-    "mistune.renderers.html.HTMLRenderer.link": "mistune, guide: customize renderer",
-    "mistune.renderers.html.HTMLRenderer.block_html": "mistune, guide: customize renderer",
 }
 # Overridden without a clause that says so; decision 0380 names each, and the test that would notice.
 EXCEPTIONS: Mapping[str, str] = {

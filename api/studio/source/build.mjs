@@ -11,7 +11,7 @@ await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 
 const { metafile } = await build({
-  entryPoints: ["main.tsx", "docs.tsx", "style/main.css", "style/docs.css", "icon.svg"],
+  entryPoints: ["main.tsx", "docs.tsx", "site.tsx", "style/main.css", "style/docs.css", "style/site.css", "icon.svg"],
   outdir: folder,
   bundle: true,
   splitting: true,
@@ -33,6 +33,7 @@ const find = (entry) => outputs.find(([, output]) => output.entryPoint === entry
 const icon = outputs.find(([path]) => path.endsWith(".svg"))[0];
 await writePage("index.html", "main.tsx", "style/main.css");
 await writePage("docs.html", "docs.tsx", "style/docs.css");
+await writePage("site.html", "site.tsx", "style/site.css");
 await writeFile(join(folder, "licenses.txt"), await gatherLicenses());
 
 /** Write a page with its icon, style sheet and script. */

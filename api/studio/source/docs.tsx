@@ -35,6 +35,7 @@ function Docs() {
               Press<span>room</span>
             </a>
             <nav aria-label={t("docs.other")}>
+              <a href="/docs/">{t("site.title")}</a>
               <a href="/docs/language">{t("docs.language")}</a>
               <a href="/docs/openapi.json">openapi.json</a>
               <a href="/studio/">Studio</a>

@@ -1,1 +1,0 @@
-"""The document language as pages at /docs/language, with a search."""

@@ -1,0 +1,157 @@
+"""GET /docs/ and its files: the pages of the documentation, which a page of the Studio's build shows with one search.
+
+The pages are Markdown, as in the repository; their list is that of `make docs`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from json import dumps
+from typing import Any, Final
+
+from flask import Response
+
+from api.operations.model import OperationResponse, Parameter, Routes, get, string
+from api.static_files import StaticFile, make_file, write_file
+from api.studio.routes import HEADERS, write_studio_file
+from shared.errors import ServiceError
+
+LANGUAGE: Final = "language"
+_LIST: Final = "deploy/docs/zensical.toml"
+# What is read by those who work on Pressroom itself, with its repository.
+_LEFT_OUT: Final = ("README.md", "tests/", "deploy/decisions/", "workers/engine/decisions/")
+_FILES: Final = ("deploy/docs", "deploy/editors", "workers/engine/pictures")
+_SUFFIXES: Final = (".png", ".json")
+_SCHEMA: Final = "workers/engine/pressroom.rng"
+_PAGE: Final = OperationResponse("The page.", {"text/html": {"type": "string"}})
+
+
+class DocumentationRoutes(Routes):
+    """The views."""
+
+    tag = "Operation"
+
+    @get("/docs/", {200: _PAGE}, name="openDocumentation", is_strict=True)
+    def open_documentation(self) -> Response:
+        """Open the documentation.
+
+        Tutorials, pages for authors and operators, and reference, with one search over all, this API included.
+        """
+        return write_studio_file("site.html")
+
+    @get(
+        "/docs/{page}",
+        {200: _PAGE},
+        path_parameters=(Parameter("page", string("Its name.", examples=["settings"]), "A page."),),
+        errors={404: ()},
+        name="readDocumentation",
+    )
+    def read_documentation(self, page: str) -> Response:
+        """Read a page of the documentation.
+
+        Such as `first-invoice`, `settings`, or `language` for the reference of the document language.
+        """
+        if page not in {each["name"] for each in _list_pages()}:
+            message = f"The documentation has no page {page[:100]!r}. See /docs/ for its pages."
+            raise ServiceError(404, message)
+        return write_studio_file("site.html")
+
+    @get(
+        "/docs/language/{name}",
+        {200: _PAGE},
+        path_parameters=(Parameter("name", string("Its name.", examples=["td"]), "A part of it."),),
+        name="readLanguage",
+    )
+    def read_language(self, name: str) -> Response:  # the page reads it from its address
+        """Read a page of the document language.
+
+        A chapter or an element, such as `td`; an attribute, such as `td.rowspan`, opens at its place.
+        """
+        return write_studio_file("site.html")
+
+    @get(
+        "/docs/pages.json",
+        {200: OperationResponse("The pages.", {"application/json": {"type": "object"}})},
+        name="listDocumentation",
+    )
+    def list_documentation(self) -> Response:
+        """Read all pages of the documentation.
+
+        In Markdown, each with its name, title, section and path in the repository.
+        """
+        return write_file(_write_pages(), HEADERS)
+
+    @get(
+        "/docs/files/{name}",
+        {
+            200: OperationResponse(
+                "The file.",
+                {
+                    media: {"type": "string"}
+                    for media in ("image/png", "application/json", "application/xml")
+                },
+            )
+        },
+        path_parameters=(Parameter("name", string("Its name.", examples=["td.png"]), "A file."),),
+        errors={404: ()},
+        name="readDocumentationFile",
+    )
+    def read_file(self, name: str) -> Response:
+        """Read a file of the documentation.
+
+        A picture, or the RELAX NG schema of the document language.
+        """
+        if name not in _find_files():
+            message = f"The documentation has no file {name[:100]!r}."
+            raise ServiceError(404, message)
+        return write_file(_load_file(name), HEADERS)
+
+
+def _open(path: str) -> Traversable:
+    package, _, rest = path.partition("/")
+    return files(package).joinpath(rest)
+
+
+@lru_cache(maxsize=1)
+def _list_pages() -> tuple[Mapping[str, str], ...]:
+    nav = tomllib.loads(_open(_LIST).read_text("utf-8"))["project"]["nav"]
+    return tuple(_find_pages(nav, ""))
+
+
+def _find_pages(nav: list[Mapping[str, Any]], section: str) -> Iterator[Mapping[str, str]]:
+    for entry in nav:
+        for title, target in entry.items():
+            if isinstance(target, list):
+                yield from _find_pages(target, title)
+            elif not target.startswith(_LEFT_OUT):
+                *_, folder, file = target.split("/")
+                name = folder if file == "README.md" else file.removesuffix(".md").lower()
+                yield {"name": name, "title": title, "section": section, "path": target}
+
+
+@lru_cache(maxsize=1)
+def _write_pages() -> StaticFile:
+    pages = [{**page, "text": _open(page["path"]).read_text("utf-8")} for page in _list_pages()]
+    return make_file("pages.json", dumps({"pages": pages}, ensure_ascii=False).encode())
+
+
+@lru_cache(maxsize=1)
+def _find_files() -> Mapping[str, Traversable]:
+    """The files by their paths below one of the folders, with dashes: `charts-bars.png`."""
+    found = {"pressroom.rng": _open(_SCHEMA)}
+    for folder in _FILES:
+        for entry in _open(folder).iterdir():
+            prefix = f"{entry.name}-" if entry.is_dir() else ""
+            for file in entry.iterdir() if entry.is_dir() else (entry,):
+                if file.name.endswith(_SUFFIXES):
+                    found[prefix + file.name] = file
+    return found
+
+
+@cache  # as many as there are files: 2 MB
+def _load_file(name: str) -> StaticFile:
+    return make_file(name, _find_files()[name].read_bytes())

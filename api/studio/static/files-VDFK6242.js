@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-5ZDVNZJD.js";import"./chunk-CNLUL7AD.js";import"./chunk-NLFDZGP3.js";import"./chunk-DSCTGOIF.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-TWBA7XPA.js";import"./chunk-U3HOG47X.js";import"./chunk-JX3SKHI4.js";import"./chunk-DSCTGOIF.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
