@@ -4,7 +4,6 @@ from workers.engine.barcodes.gs1 import InvalidValueError
 from workers.engine.barcodes.payments import (
     SLIP_TEXTS,
     InvalidPaymentError,
-    SepaSlip,
     read_sepa_slip,
 )
 from workers.engine.barcodes.postal import StateBars
@@ -24,27 +23,3 @@ from workers.engine.barcodes.symbologies import (
     SymbolShape,
 )
 from workers.engine.barcodes.values import BarcodeValue, as_lines, read_add_on, read_escapes
-
-__all__ = [
-    "BILL_TEXTS",
-    "NOTICES",
-    "QR_LEVELS",
-    "SLIP_TEXTS",
-    "SYMBOLOGIES",
-    "BarcodeSpec",
-    "BarcodeValue",
-    "InvalidPaymentError",
-    "InvalidValueError",
-    "PaymentFormat",
-    "SepaSlip",
-    "StateBars",
-    "SwissBill",
-    "SymbolShape",
-    "Symbology",
-    "adapt_signs",
-    "as_lines",
-    "read_add_on",
-    "read_escapes",
-    "read_sepa_slip",
-    "read_swiss_bill",
-]

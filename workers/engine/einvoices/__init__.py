@@ -10,7 +10,6 @@ from workers.engine.einvoices.files import (
 )
 from workers.engine.einvoices.findings import (
     MAX_VIOLATIONS,
-    PackEdition,
     RuleViolation,
     Severity,
     Verdict,
@@ -26,7 +25,7 @@ from workers.engine.einvoices.packs import (
     find_builtin_packs,
     read_packs,
 )
-from workers.engine.einvoices.presenting import list_terms, present_record, title_invoice
+from workers.engine.einvoices.presenting import list_terms, present_record
 from workers.engine.einvoices.profiles import (
     INVOICE_NAMES,
     PROFILES,
@@ -38,43 +37,3 @@ from workers.engine.einvoices.records import PROFILE_TERM, read_record
 from workers.engine.einvoices.schemas import find_schema_errors
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES, find_prefixes
 from workers.engine.einvoices.terms import BY_NUMBER, Level, TermPath, walk_terms
-
-__all__ = [
-    "BY_NUMBER",
-    "INVOICE_NAMES",
-    "MANIFEST",
-    "MAX_VIOLATIONS",
-    "PROFILES",
-    "PROFILE_TERM",
-    "SYNTAX_NAMES",
-    "UBL_FILE_NAME",
-    "InvoiceFacts",
-    "InvoiceJudge",
-    "InvoiceProfile",
-    "Level",
-    "PackEdition",
-    "ParsedInvoice",
-    "Record",
-    "RulePack",
-    "RuleViolation",
-    "Severity",
-    "TermPath",
-    "UnusablePackError",
-    "Verdict",
-    "check_invoice",
-    "choose_packs",
-    "describe_gap",
-    "find_builtin_packs",
-    "find_country",
-    "find_prefixes",
-    "find_schema_errors",
-    "list_terms",
-    "present_record",
-    "read_invoice",
-    "read_packs",
-    "read_record",
-    "select_terms",
-    "title_invoice",
-    "walk_terms",
-    "write_invoice",
-]

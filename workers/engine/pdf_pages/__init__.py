@@ -4,5 +4,3 @@ from workers.engine.pdf_pages.file import is_pdf
 from workers.engine.pdf_pages.form_fields import read_form
 from workers.engine.pdf_pages.objects import UnusablePdfError
 from workers.engine.pdf_pages.pages import ImportedPage, import_page
-
-__all__ = ["ImportedPage", "UnusablePdfError", "import_page", "is_pdf", "read_form"]

@@ -12,18 +12,3 @@ from workers.engine.svg.canvas import (
 from workers.engine.svg.color_glyphs import DrawnGlyph, draw_color_glyphs, is_drawn_in_colors
 from workers.engine.svg.reader import is_svg
 from workers.engine.svg.rendering import convert_svg
-
-__all__ = [
-    "DrawnGlyph",
-    "ExtGState",
-    "FormXObject",
-    "MeshShading",
-    "Shading",
-    "TilingPattern",
-    "VectorImage",
-    "convert_svg",
-    "draw_color_glyphs",
-    "format_numbers",
-    "is_drawn_in_colors",
-    "is_svg",
-]

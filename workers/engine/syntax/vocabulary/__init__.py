@@ -22,7 +22,6 @@ from workers.engine.syntax.vocabulary.properties import (
     BREAK_PROPERTIES,
     COMMON,
     NUMBER_PROPERTIES,
-    POSITIONS,
     PROPERTIES,
     TEXT_PROPERTIES,
 )
@@ -30,31 +29,11 @@ from workers.engine.syntax.vocabulary.specs import (
     BLOCKS,
     GROUP_LIKE,
     INLINE,
-    AttributeGroup,
     AttributeSpec,
     ContentModel,
     ElementSpec,
 )
-from workers.engine.syntax.vocabulary.structure import MAX_BLEED, STRUCTURE
-
-__all__ = [
-    "BLOCKS",
-    "BOX_PROPERTIES",
-    "BREAK_PROPERTIES",
-    "COMMON",
-    "ELEMENTS",
-    "GROUP_LIKE",
-    "INLINE",
-    "MAX_BLEED",
-    "NUMBER_PROPERTIES",
-    "POSITIONS",
-    "PROPERTIES",
-    "TEXT_PROPERTIES",
-    "AttributeGroup",
-    "AttributeSpec",
-    "ContentModel",
-    "ElementSpec",
-]
+from workers.engine.syntax.vocabulary.structure import STRUCTURE
 
 ELEMENTS: Final[Mapping[str, ElementSpec]] = {
     spec.name: spec
