@@ -53,7 +53,7 @@ from shared.jobs.records import BodyKind
 from shared.templates import repository as templates
 from shared.templates.linking import find_linking
 from shared.templates.pinning import get_pinned
-from shared.templates.references import LiveContent, TemplateReference, parse_reference
+from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import own_template_not_found
 
 _MAX_LISTED: Final = 20
@@ -113,7 +113,7 @@ class TemplateRoutes(Routes):
                 user=principal.user,
                 at=now(),
             )
-        found = find_findings(principal, TemplateReference(record.id, LiveContent()), self._ports)
+        found = find_findings(principal, TemplateReference(record.id), self._ports)
         headers = {"Location": f"/v2/templates/{record.id}", "ETag": etag_of(record)}
         return write_json(record.show() | {"findings": found}, 201, headers=headers)
 
@@ -212,7 +212,7 @@ class TemplateRoutes(Routes):
             )
         if record is None:
             raise own_template_not_found(template)
-        found = find_findings(principal, TemplateReference(template, LiveContent()), self._ports)
+        found = find_findings(principal, TemplateReference(template), self._ports)
         return write_json(record.show() | {"findings": found}, headers={"ETag": etag_of(record)})
 
     @patch(

@@ -29,7 +29,7 @@ from shared.jobs.records import PinnedTemplate
 from shared.templates import versions
 from shared.templates.linking import read_recorded_links
 from shared.templates.links import find_links
-from shared.templates.references import NumberedVersion, TemplateReference
+from shared.templates.references import TemplateReference
 from shared.templates.repository import TemplateRecord, check_known, get_content, lock_live
 from shared.templates.versions import PublishRequest, Version
 
@@ -124,7 +124,7 @@ class VersionRoutes(Routes):
                 record_change(session, principal, "version.published", template_id, details)
         record = published.version.show()
         status = 201 if published.is_new else 200
-        reference = TemplateReference(template_id, NumberedVersion(published.version.version))
+        reference = TemplateReference(template_id, published.version.version)
         found = find_findings(principal, reference, self._ports)
         path = f"/v2/templates/{template_id}/versions/{published.version.version}"
         headers = {"ETag": make_etag(record), "Location": path}

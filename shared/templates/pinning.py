@@ -16,13 +16,7 @@ from shared.identifiers import has_id_shape
 from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import reachable, register
 from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
-from shared.templates.references import (
-    LatestVersion,
-    LiveContent,
-    NumberedVersion,
-    TaggedVersion,
-    TemplateReference,
-)
+from shared.templates.references import LATEST, LIVE, TemplateReference
 from shared.templates.repository import reader_account, template_not_found
 
 
@@ -44,7 +38,7 @@ def get_pinned(session: Session, reader: Reader, reference: TemplateReference) -
     row = _find(session, reader, reference)
     if row is None:
         raise template_not_found(reference.identifier)
-    if isinstance(reference.selector, LiveContent):
+    if reference.selector == LIVE:
         if row["deleted_at"] is not None:
             raise template_not_found(reference.identifier)
         return PinnedTemplate(row["id"], None, row["sha256"])
@@ -57,17 +51,16 @@ def _find(session: Session, reader: Reader, reference: TemplateReference) -> Row
     """Return the template's row, with the selected version if there is one."""
     source, is_asked = _select_template(reader, reference.identifier)
     version_is: ColumnElement[bool]
-    match reference.selector:
-        case LiveContent():
-            version_is = versions.c.version == 0  # numbers start at 1
-        case LatestVersion():
-            version_is = versions.c.version == templates.c.version_count
-        case NumberedVersion(version):
-            version_is = versions.c.version == version
-        case TaggedVersion(tag):
-            tag_is = and_(tags.c.template_id == templates.c.id, tags.c.tag == tag)
-            source = source.outerjoin(tags, tag_is)
-            version_is = versions.c.version == tags.c.version
+    if reference.selector == LIVE:
+        version_is = versions.c.version == 0  # numbers start at 1
+    elif reference.selector == LATEST:
+        version_is = versions.c.version == templates.c.version_count
+    elif isinstance(reference.selector, int):
+        version_is = versions.c.version == reference.selector
+    else:
+        tag_is = and_(tags.c.template_id == templates.c.id, tags.c.tag == reference.selector)
+        source = source.outerjoin(tags, tag_is)
+        version_is = versions.c.version == tags.c.version
     source = source.outerjoin(versions, and_(versions.c.template_id == templates.c.id, version_is))
     query = (
         select(
@@ -93,13 +86,12 @@ def _select_template(reader: Reader, identifier: str) -> tuple[FromClause, Colum
 
 
 def _selector_not_found(reference: TemplateReference) -> ServiceError:
-    match reference.selector:
-        case NumberedVersion(version):
-            missing = f"published version {version}"
-        case TaggedVersion(tag):
-            missing = f"tag {tag!r}"
-        case _:
-            missing = f"published version yet, so {str(reference)!r} names nothing"
+    if reference.selector == LATEST:
+        missing = f"published version yet, so {str(reference)!r} names nothing"
+    elif isinstance(reference.selector, int):
+        missing = f"published version {reference.selector}"
+    else:
+        missing = f"tag {reference.selector!r}"
     message = f"Template {reference.identifier!r} has no {missing}."
     return ServiceError(404, message)
 

@@ -14,50 +14,19 @@ _NUMBER: Final = re.compile(r"[1-9][0-9]*\Z")
 _MAX_TAG: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class LiveContent:
-    """The current, editable content of the template."""
-
-
-@dataclass(frozen=True, slots=True)
-class LatestVersion:
-    """The newest published version."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedVersion:
-    """A published version, by number."""
-
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class TaggedVersion:
-    """The published version that a tag points at."""
-
-    tag: str
-
-
-Selector = LiveContent | LatestVersion | NumberedVersion | TaggedVersion
+LIVE: Final = "live"  # the current, editable content of the template
+LATEST: Final = "latest"  # the newest published version
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateReference:
-    """A template, by id or slug, and a selector of its content; without a selector the live content."""
+    """A template, by id or slug, and what is selected of it: `LIVE`, `LATEST`, or a version's number or tag."""
 
     identifier: str
-    selector: Selector
+    selector: int | str = LIVE
 
     def __str__(self) -> str:
-        match self.selector:
-            case LiveContent():
-                return self.identifier
-            case LatestVersion():
-                return f"{self.identifier}@latest"
-            case NumberedVersion(version):
-                return f"{self.identifier}@{version}"
-            case TaggedVersion(tag):
-                return f"{self.identifier}@{tag}"
+        return self.identifier if self.selector == LIVE else f"{self.identifier}@{self.selector}"
 
 
 def parse_reference(text: str, *, field: str) -> TemplateReference:
@@ -74,20 +43,15 @@ def parse_reference(text: str, *, field: str) -> TemplateReference:
             "an identifier is 1 to 128 letters, digits, hyphens and underscores, "
             "not between double underscores",
         )
-    return TemplateReference(
-        identifier, _parse_selector(selector, field, text) if separator else LiveContent()
-    )
+    selected = _parse_selector(selector, field, text) if separator else LIVE
+    return TemplateReference(identifier, selected)
 
 
-def _parse_selector(selector: str, field: str, text: str) -> Selector:
-    if selector == "live":
-        return LiveContent()
-    if selector == "latest":
-        return LatestVersion()
+def _parse_selector(selector: str, field: str, text: str) -> int | str:
     if selector.isascii() and selector.isdigit():
-        return NumberedVersion(_parse_number(selector, field, text))
+        return _parse_number(selector, field, text)
     if TAG.match(selector) and len(selector) <= _MAX_TAG:
-        return TaggedVersion(selector)
+        return selector  # `LIVE` and `LATEST` have the shape of tags, and are none
     raise _malformed(
         field,
         text,

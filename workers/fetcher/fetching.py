@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Event, Lock
@@ -166,15 +167,6 @@ _RAISED: Final = {
 log: Final = get_logger(__name__)
 
 
-@dataclass(eq=False, slots=True)
-class _FetchInProgress:
-    """A fetch that several requests wait for; `entry` is None if its result cannot be shared."""
-
-    done: Event = field(default_factory=Event)
-    entry: CacheEntry | None = None
-    error: Exception | None = None
-
-
 class FetchService:
     """Fetches URLs for accounts; thread-safe."""
 
@@ -185,8 +177,8 @@ class FetchService:
         self._slots = slots
         self._cache = cache
         self._observer = observer
-        self._lock = Lock()
-        self._in_progress: dict[CacheKey, _FetchInProgress] = {}
+        # The fetches that other requests wait for; a result of None cannot be shared.
+        self._in_progress: dict[CacheKey, Future[FetchedResponse | None]] = {}
 
     def find(self, request: FetchRequest) -> FetchedResponse:
         """Return the response for a URL.
@@ -218,46 +210,36 @@ class FetchService:
             return entry.response
         if request.is_cache_only:
             raise NotCachedError
-        fetch, is_first = self._join(key)
-        if is_first:
-            return self._fetch_shared(key, request, fetch)
-        fetch.done.wait(request.patience_seconds + request.deadline_seconds)
-        if fetch.error is not None:
-            raise fetch.error
-        if fetch.entry is not None:
-            self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.HIT)
-            return fetch.entry.response
-        # The response must not be shared, or did not arrive in time.
-        return self._fetch_uncached(request)
-
-    def _join(self, key: CacheKey) -> tuple[_FetchInProgress, bool]:
-        with self._lock:
-            fetch = self._in_progress.get(key)
-            if fetch is not None:
-                return fetch, False
-            self._in_progress[key] = fetch = _FetchInProgress()
-            return fetch, True
+        own: Future[FetchedResponse | None] = Future()
+        fetch = self._in_progress.setdefault(key, own)
+        if fetch is own:
+            return self._fetch_shared(key, request, own)
+        response = None
+        with suppress(TimeoutError):
+            response = fetch.result(request.patience_seconds + request.deadline_seconds)
+        if response is None:
+            return self._fetch_uncached(request)
+        self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.HIT)
+        return response
 
     def _fetch_shared(
-        self,
-        key: CacheKey,
-        request: FetchRequest,
-        fetch: _FetchInProgress,
+        self, key: CacheKey, request: FetchRequest, fetch: Future[FetchedResponse | None]
     ) -> FetchedResponse:
+        shared = None
         try:
             response, lifetime = self._send(request)
             self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.MISS)
             if lifetime is not None:
-                fetch.entry = CacheEntry(response, ticks() + lifetime)
-                self._cache.put(key, fetch.entry)
+                shared = response
+                self._cache.put(key, CacheEntry(response, ticks() + lifetime))
             return response
         except (TargetRefusedError, TargetTooLargeError, NoSlotError) as error:
-            fetch.error = error
+            fetch.set_exception(error)
             raise
         finally:
-            with self._lock:
-                del self._in_progress[key]
-            fetch.done.set()
+            del self._in_progress[key]
+            if not fetch.done():
+                fetch.set_result(shared)
 
     def _send(self, request: FetchRequest) -> tuple[FetchedResponse, float | None]:
         """Send one outbound request; return the response, and for how long it may be used again.

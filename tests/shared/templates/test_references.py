@@ -9,26 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import ServiceError
-from shared.templates.references import (
-    LatestVersion,
-    LiveContent,
-    NumberedVersion,
-    TaggedVersion,
-    TemplateReference,
-    parse_reference,
-)
+from shared.templates.references import LATEST, LIVE, TemplateReference, parse_reference
 
 
 @pytest.mark.parametrize(
     ("text", "selector"),
     [
-        ("invoice", LiveContent()),
-        ("invoice@live", LiveContent()),
-        ("invoice@latest", LatestVersion()),
-        ("invoice@1", NumberedVersion(1)),
-        ("invoice@1234567890123456", NumberedVersion(1234567890123456)),
-        ("invoice@stable", TaggedVersion("stable")),
-        ("invoice@2026-q1", TaggedVersion("2026-q1")),
+        ("invoice", LIVE),
+        ("invoice@live", LIVE),
+        ("invoice@latest", LATEST),
+        ("invoice@1", 1),
+        ("invoice@1234567890123456", 1234567890123456),
+        ("invoice@stable", "stable"),
+        ("invoice@2026-q1", "2026-q1"),
     ],
 )
 def test_each_form_is_read(text, selector):
