@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import io
 import zipfile
-from math import inf
 from pathlib import Path
 
-import pikepdf
 import pytest
 
 from tests import soundness
 from tests.engine.paint.drawing import page, text
-from tests.golden.case import OPTIONS
-from workers.engine import merged_pdf, pipeline
+from workers.engine import pipeline
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.paint.writer import write_pages
-from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, Security
+from workers.engine.ports import Metadata, NullStageObserver, Security
 
 
 def whole() -> bytes:
@@ -43,21 +40,6 @@ def test_a_damaged_file_is_noticed():
     assert soundness.find_problems(whole()[:-200]) != []
 
 
-def test_tags_of_long_files_are_checked_where_a_test_may_take_long():
-    source = (
-        '<document tagged="true" title="T"><page size="A6"/><flow>'
-        '<p for="n in range(0, 101)" break-before="page">a</p></flow></document>'
-    )
-    payload = Payload(PayloadKind.XML, source.encode())
-    file = io.BytesIO()
-    with pikepdf.open(io.BytesIO(pipeline.render(None, payload, options=OPTIONS).pdf)) as pdf:
-        del pdf.Root.MarkInfo
-        pdf.save(file)
-    noted()
-    assert soundness.find_problems(file.getvalue()) == []
-    assert soundness.find_problems(file.getvalue(), most_pages=inf) != []
-
-
 def test_pdfs_made_in_a_test_are_checked():
     laid_out = LaidOutDocument([page(text(10, 20, "content"))], [])
     locked = FinishOptions(Metadata(), Security("secret", None), "spare")
@@ -69,14 +51,6 @@ def test_pdfs_made_in_a_test_are_checked():
         assert data == file
         assert soundness.find_problems(data, password=password) == []
         noted()
-
-
-def test_pdfs_joined_from_streamed_parts_are_checked(tmp_path: Path):
-    part = tmp_path / "part"
-    part.write_bytes(whole())
-    out = io.BytesIO()
-    assert merged_pdf.join_parts([part], out, options=OPTIONS) == 1
-    assert noted() == [out.getvalue()]
 
 
 def test_a_test_that_makes_a_damaged_file_fails(request: pytest.FixtureRequest):

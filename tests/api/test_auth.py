@@ -47,16 +47,11 @@ def test_two_different_keys_are_400_and_the_same_twice_is_one(stranger, account)
 @pytest.mark.parametrize(
     "headers",
     [
-        {},
-        {"Authorization": "Bearer "},
-        {"Authorization": "Bearer"},
-        {"Authorization": "Basic YTpi"},
-        {"x-api-key": ""},
-        {"x-api-key": "pr_short"},
-        {"x-api-key": "ünïcode"},
-        {"x-api-key": new_api_key()},
+        {}, {"Authorization": "Bearer "}, {"Authorization": "Bearer"},
+        {"Authorization": "Basic YTpi"}, {"x-api-key": ""}, {"x-api-key": "pr_short"},
+        {"x-api-key": "ünïcode"}, {"x-api-key": new_api_key()},
     ],
-)
+)  # fmt: skip
 def test_a_missing_or_unknown_key_is_a_401_without_code(stranger, headers):
     answer = stranger.get(PATH, headers=headers)
     assert answer.status_code == 401

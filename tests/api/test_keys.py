@@ -44,20 +44,12 @@ def test_a_key_may_revoke_itself(caller, account):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"name": ""},
-        {"name": 3},
-        {"name": None},
-        {"expires_at": None},
-        {"name": "x" * 201},
-        {"name": "a\nb"},
-        {"name": "\ud800"},
-        {"expires_at": "2001-01-01"},
-        {"expires_at": "9999-12-31T23:59:59-14:00"},
-        {"expires_at": "soon"},
-        {"expires_at": 3},
+        {"name": ""}, {"name": 3}, {"name": None}, {"expires_at": None}, {"name": "x" * 201},
+        {"name": "a\nb"}, {"name": "\ud800"}, {"expires_at": "2001-01-01"},
+        {"expires_at": "9999-12-31T23:59:59-14:00"}, {"expires_at": "soon"}, {"expires_at": 3},
         {"surprise": 1},
     ],
-)
+)  # fmt: skip
 def test_invalid_fields_are_a_400_and_make_no_key(caller, fields):
     assert caller.post("/v2/keys", json=fields).status_code == 400
     assert len(caller.get("/v2/keys").json["keys"]) == 1

@@ -318,24 +318,15 @@ def test_a_repeated_call_waits_for_the_job_of_the_first(caller, worker):
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
-        ("respond-async", 0),
-        ("respond-async, wait=5", 5),
-        ('RESPOND-ASYNC, Wait="7"', 7),
-        ("wait = 3 ; x=y, respond-async", 3),
-        ("respond-async, wait=5, wait=9", 5),
-        ("respond-async, wait=600", 60),
-        ("respond-async, wait=999999999", 60),
-        ("respond-async, wait=99999999999999", 0),
-        ("respond-async, wait=-1", 0),
-        ("respond-async, wait=1.5", 0),
-        ("respond-async, wait=", 0),
-        ("respond-async, wait", 0),
-        ("respond-async; wait=5", 0),
-        ("wait=5", None),
-        ('note="respond-async, wait=5"', None),
+        ("respond-async", 0), ("respond-async, wait=5", 5), ('RESPOND-ASYNC, Wait="7"', 7),
+        ("wait = 3 ; x=y, respond-async", 3), ("respond-async, wait=5, wait=9", 5),
+        ("respond-async, wait=600", 60), ("respond-async, wait=999999999", 60),
+        ("respond-async, wait=99999999999999", 0), ("respond-async, wait=-1", 0),
+        ("respond-async, wait=1.5", 0), ("respond-async, wait=", 0), ("respond-async, wait", 0),
+        ("respond-async; wait=5", 0), ("wait=5", None), ('note="respond-async, wait=5"', None),
         ("", None),
     ],
-)
+)  # fmt: skip
 def test_the_wait_of_prefer_is_parsed_as_in_rfc_7240(header, seconds):
     read = read_async_preference(Request.from_values(headers={"Prefer": header}))
     assert (None if read is None else read.wait_seconds) == seconds

@@ -235,18 +235,13 @@ def linked(member, data):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (without_manifest, "is incomplete"),
-        (without_a_blob, "is incomplete"),
-        (with_other_database, "damaged"),
-        (of_a_later_release, "of format 2"),
-        (named("../outside"), "'../outside'"),
-        (named("/etc/outside"), "'/etc/outside'"),
-        (named("blobs/../../outside"), "outside"),
-        (named("blobs/.hidden"), "hidden"),
-        (named("farm.lock"), "farm.lock"),
-        (linked, "is not a file"),
+        (without_manifest, "is incomplete"), (without_a_blob, "is incomplete"),
+        (with_other_database, "damaged"), (of_a_later_release, "of format 2"),
+        (named("../outside"), "'../outside'"), (named("/etc/outside"), "'/etc/outside'"),
+        (named("blobs/../../outside"), "outside"), (named("blobs/.hidden"), "hidden"),
+        (named("farm.lock"), "farm.lock"), (linked, "is not a file"),
     ],
-)
+)  # fmt: skip
 def test_an_archive_that_is_no_backup_restores_nothing(folder, store, tmp_path, change, told):
     make_backup(folder, tmp_path / "b.tgz")
     rewrite(tmp_path / "b.tgz", tmp_path / "bad.tgz", change)

@@ -10,7 +10,6 @@ from itertools import product
 import helm_python
 import kubernetes_validate
 import pytest
-import yaml
 from helm_python import HelmError
 
 from api.app import describe_api
@@ -97,13 +96,6 @@ def test_helm_finds_nothing_to_say_about_the_chart():
 def test_a_wrong_value_is_refused_by_its_name(values, named):
     with pytest.raises(HelmError, match=named):
         chart(json.dumps(values))
-
-
-def test_the_schema_finds_a_wrong_type():
-    wrong = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS["front"]))
-    container_of(wrong)["resources"]["requests"] = ["500m"]
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(wrong, VERSIONS[1], strict=True)
 
 
 def test_every_process_of_a_farm_is_deployed():

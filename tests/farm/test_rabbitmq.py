@@ -18,7 +18,6 @@ from amqp.basic_message import Message
 from cryptography import x509
 from kombu import pools
 
-from shared.clock import epoch
 from shared.errors import Unavailable
 from shared.jobs.records import Purpose
 from shared.queue.amqp_queues import AmqpQueues
@@ -170,28 +169,22 @@ def test_a_front_is_refused_in_time_whatever_is_wrong_with_the_broker(front, bro
     assert reader.read_depth().queues[INTERACTIVE].waiting > 0
 
 
-def test_waiting_and_running_jobs_are_counted_with_their_approximate_age(
-    front, start, reader, tmp_path
-):
-    assert reader.read_depth().queues[INTERACTIVE].oldest_seconds == 0
-    time.sleep(2)
-    front.send(f"sleep 6 {tmp_path}/began")
+def test_waiting_and_running_jobs_are_counted_with_their_age(front, start, reader, tmp_path):
+    def depth():
+        return reader.read_depth().queues[INTERACTIVE]
+
+    assert depth().oldest_seconds == 0
+    began = tmp_path / "began"
+    front.send(f"sleep 6 {began}")
     jobs = [front.send("pages 1") for _ in range(3)]
-    time.sleep(1)
-    found = reader.read_depth().queues[INTERACTIVE]
-    assert (found.waiting, found.running) == (4, 0)
-    # No process looked for two seconds before the first came.
-    assert 1 <= found.oldest_seconds < 4.5
+    wait_until(lambda: (depth().waiting, depth().running) == (4, 0) and depth().oldest_seconds > 0)
     start()
-    wait_until((tmp_path / "began").exists)
+    wait_until(began.exists)
     # A worker with one slot has one message: the others wait for a free worker.
-    wait_until(lambda: reader.read_depth().queues[INTERACTIVE].running == 1)
-    found = reader.read_depth().queues[INTERACTIVE]
-    assert found.waiting == 3
-    assert epoch() - jobs[0].admitted_at <= found.oldest_seconds < epoch() - jobs[0].admitted_at + 1
+    wait_until(lambda: (depth().waiting, depth().running) == (3, 1))
     # They end, if with a 503: no client has waited for them meanwhile.
     assert all(front.wait(job) is not None for job in jobs)
-    assert reader.read_depth().queues[INTERACTIVE].oldest_seconds == 0
+    wait_until(lambda: depth().oldest_seconds == 0)
 
 
 def test_a_drained_queue_retains_its_jobs_and_the_worker_serves_the_others(front, start, reader):
@@ -309,15 +302,11 @@ def is_accepted(front: Front) -> bool:
 
 
 def foreign_messages(front: Front) -> Iterator[tuple[Message, str]]:
-    """Yield foreign messages, each with the reason to drop it."""
+    """Yield foreign messages with the reason to drop each: those that AMQP alone can say, and some of all."""
     headers = {
-        "task": RENDER_TASK,
-        "id": "x",
-        "timelimit": [5.0, None],
-        "eta": None,
-        "expires": None,
-        "retries": 0,
-    }
+        "task": RENDER_TASK, "id": "x", "timelimit": [5.0, None],
+        "eta": None, "expires": None, "retries": 0,
+    }  # fmt: skip
     body = json.dumps([[front.job().encode()], {}, {}], default=str)
 
     def make(
@@ -331,11 +320,8 @@ def foreign_messages(front: Front) -> Iterator[tuple[Message, str]]:
     yield Message(bytes(range(256))), NOT_A_TASK
     yield Message("{}", content_type="application/json", content_encoding="utf-8"), NOT_A_TASK
     yield make(without="task"), NOT_A_TASK
-    yield make(task=5), NOT_A_TASK
-    yield make(task=["x"]), NOT_A_TASK
     yield make(without="timelimit"), NOT_A_TASK
     yield make(timelimit=["soon", None]), NOT_A_TASK
-    yield make(timelimit=5), NOT_A_TASK
     yield make(eta="2099-01-01T00:00:00"), NOT_A_TASK
     yield make(id="x" * 100_000), NOT_A_TASK
     yield make(compression="zlib"), NOT_A_TASK
@@ -343,11 +329,5 @@ def foreign_messages(front: Front) -> Iterator[tuple[Message, str]]:
     yield make(body.encode(), encoding="binary"), NOT_A_TASK
     yield make(body.encode(), encoding="no-such-encoding"), NOT_A_TASK
     yield make(b"\xff\xfe"), NOT_A_TASK
-    yield make("no json"), NOT_A_TASK
-    yield make("[" * 100_000), NOT_A_TASK
-    yield make("5"), NOT_A_TASK
-    yield make('[["x"],{},{"callbacks":[{"task":"x"}]}]'), NOT_A_TASK
     yield make(task="os.system"), UNKNOWN_TASK
     yield make("[[],{},{}]"), WRONG_ARGUMENTS
-    yield make("[[1,2,3],{},{}]"), WRONG_ARGUMENTS
-    yield make("[[5],{},{}]"), WRONG_ARGUMENTS

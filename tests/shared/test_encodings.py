@@ -18,27 +18,14 @@ from shared.encodings import (
 @pytest.mark.parametrize(
     ("name", "codec"),
     [
-        ("UTF-8", "utf-8"),
-        ("utf8", "utf-8"),
-        ("utf_16", "utf-16"),
-        ("UTF-16LE", "utf-16-le"),
-        ("us-ascii", "ascii"),
-        ("ISO-8859-1", "iso8859-1"),
-        ("ISO_8859-1:1987", "iso8859-1"),
-        ("Latin1", "iso8859-1"),
-        ("iso-8859-15", "iso8859-15"),
-        ("windows-1252", "cp1252"),
-        ("KOI8-R", "koi8-r"),
-        ("macintosh", "mac-roman"),
-        ("Shift_JIS", "shift_jis"),
-        ("EUC-JP", "euc_jp"),
-        ("EUC-KR", "euc_kr"),
-        ("GB2312", "gb2312"),
-        ("GBK", "gbk"),
-        ("GB18030", "gb18030"),
-        ("Big5", "big5"),
+        ("UTF-8", "utf-8"), ("utf8", "utf-8"), ("utf_16", "utf-16"), ("UTF-16LE", "utf-16-le"),
+        ("us-ascii", "ascii"), ("ISO-8859-1", "iso8859-1"), ("ISO_8859-1:1987", "iso8859-1"),
+        ("Latin1", "iso8859-1"), ("iso-8859-15", "iso8859-15"), ("windows-1252", "cp1252"),
+        ("KOI8-R", "koi8-r"), ("macintosh", "mac-roman"), ("Shift_JIS", "shift_jis"),
+        ("EUC-JP", "euc_jp"), ("EUC-KR", "euc_kr"), ("GB2312", "gb2312"), ("GBK", "gbk"),
+        ("GB18030", "gb18030"), ("Big5", "big5"),
     ],
-)
+)  # fmt: skip
 def test_names_of_accepted_encodings_are_known(name: str, codec: str):
     assert find_codec(name) == codec
     assert find_codec(name.upper()) == find_codec(f" {name.lower()} ") == codec

@@ -91,15 +91,11 @@ def test_urls_are_read_with_their_names(text, names, urls):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "  ",
-        "localhost:6379",
-        "redis://:s3cret@a B=redis://:s3cret@b",
-        "redis://:s3cret@a 0=redis://b",
-        "a=redis://:s3cret@a a=redis://b",
+        "", "  ", "localhost:6379", "redis://:s3cret@a B=redis://:s3cret@b",
+        "redis://:s3cret@a 0=redis://b", "a=redis://:s3cret@a a=redis://b",
         "redis://:s3cret@a,redis://b",
     ],
-)
+)  # fmt: skip
 def test_wrong_urls_stop_a_process_with_a_line_that_shows_no_password(text):
     with pytest.raises(WrongSetting, match=r"^PRESSROOM_REDIS_URL: ") as refusal:
         load_settings(STORES | {"PRESSROOM_REDIS_URL": text})

@@ -148,16 +148,6 @@ def test_a_queue_is_cancelled_and_added_by_control(operator: Operator, front: Fr
     assert sorted(names) == ["batch", "interactive", "validate"]
 
 
-def test_a_running_task_is_revoked_and_the_worker_keeps_running(
-    operator: Operator, front: Front
-) -> None:
-    job = front.send(LONG)
-    wait_until(lambda: find_workers(front.redis)[0].busy == 1)
-    assert "ok" in operator.run("control", "revoke", job.id)
-    assert front.wait(job) is not None  # what has started ends, unless it is terminated
-    assert front.render(HELLO).pages == 1
-
-
 def test_a_worker_is_shut_down_by_control(
     operator: Operator, worker: subprocess.Popen, front: Front
 ) -> None:

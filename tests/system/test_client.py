@@ -89,24 +89,6 @@ def test_an_authoring_error_has_its_elements(client, farm, template) -> None:
     assert refused.value.stack_trace[0]["tagName"] == "field"
 
 
-def test_a_job_is_waited_for(client, template) -> None:
-    job = client.wait(client.submit(data={"n": 3}, template=template).id)
-    assert (job.status, job.pages) == ("succeeded", 1)
-    assert client.pdf(job.id).filename == "note-3.pdf"
-    client.cancel(job.id)
-    with pytest.raises(ApiError) as gone:
-        client.job(job.id)
-    assert gone.value.status == 404
-
-
-def test_the_same_key_renders_once(client, account, template) -> None:
-    first, again = (
-        client.render(data={"n": 1}, template=template, idempotency_key="note-1") for _ in range(2)
-    )
-    assert first == again
-    assert account.settled_usage(pages=1)["apiCalls"] == 1
-
-
 def test_a_batch_is_submitted_from_an_iterator(client, template, tmp_path) -> None:
     payloads = ({"n": n} for n in range(25))
     batch = client.submit_batch(template, payloads, output="zip")

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 
@@ -17,11 +16,6 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.long
 
 HELLO = '<document version="1"><flow><p>Hello</p></flow></document>'
-LARGE = (
-    '<document version="1"><flow>'
-    + "".join(f"<p>{'word ' * 40}{number}</p>" for number in range(6000))
-    + "</flow></document>"
-)
 ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
 QUEUES = ["interactive", "preview", "validate", "batch"]
 
@@ -126,43 +120,6 @@ def test_a_drained_queue_rejects_waited_requests_and_keeps_accepted_jobs(account
         lambda: account.request("POST", "/v2/pdf", HELLO.encode(), headers=keyed).status == 200
     )
     assert account.settled_usage(pages=2)["pagesGenerated"] == 2
-
-
-def test_a_keyed_render_that_waits_in_a_drained_queue_is_done_when_it_is_sent_again(
-    account, drained
-):
-    """As those without a key; what was answered 503 is not metered, the retry is, once."""
-    answers = {}
-
-    def ask(key):
-        headers = {"Content-Type": "text/xml", "Idempotency-Key": key}
-        begun = time.monotonic()
-        answers[key] = account.request("POST", "/v2/pdf", LARGE.encode(), headers=headers)
-        return time.monotonic() - begun
-
-    keys = [f"key-{number}" for number in range(12)]
-    with ThreadPoolExecutor(len(keys)) as pool:
-        asked = [pool.submit(ask, key) for key in keys]
-        drain_after_first(asked, drained)
-        assert all(each.result() < 45 for each in asked)
-    refused = [key for key in keys if answers[key].status == 503]
-    assert {answers[key].status for key in keys} == {200, 503}
-    assert all(answers[key].headers["Retry-After"] == "30" for key in refused)
-    account.farm.command("queue", "resume", "interactive")
-    time.sleep(1.5)
-    for key in keys:
-        ask(key)
-        assert answers[key].status == 200
-    pages = {answer.pages for answer in answers.values()}
-    assert len(pages) == 1
-    total = len(keys) * pages.pop()
-    assert account.settled_usage(pages=total)["pagesGenerated"] == total
-
-
-def drain_after_first(asked, drained):
-    """Drain the queue once one render has ended: the next have slots at that time, the rest wait."""
-    wait(asked, return_when=FIRST_COMPLETED)
-    drained("interactive")
 
 
 def test_an_account_is_found_with_its_usage(farm, account):

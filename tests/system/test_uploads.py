@@ -139,11 +139,3 @@ def test_fifty_uploads_at_once_are_stored_while_renders_go_on(uploader):
         rendered = uploader.render("<document><flow><p>Hello</p></flow></document>")
         assert [each.result() for each in uploads] == [201] * 50
     assert rendered.status == 200
-
-
-def test_an_upload_counts_nothing(farm, make_account):
-    account = make_account(farm)
-    put(account, "logo", svg())
-    assert put(account, "other", REFUSED["cut jpeg"]).status == 400
-    account.render("<document><flow><p>Hello</p></flow></document>")
-    assert account.settled_usage(pages=1)["apiCalls"] == 1

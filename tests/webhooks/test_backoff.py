@@ -35,20 +35,12 @@ def test_delays_grow_and_vary() -> None:
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        ("120", 120),
-        (" 0120 ", 120),
-        ("Sun, 01 Mar 2026 00:02:00 GMT", 120),
-        ("999999999", 3600),
-        ("Sun, 01 Mar 2099 00:02:00 GMT", 3600),
-        ("0", None),
-        ("-5", None),
-        ("1.5", None),
-        ("Sun, 01 Mar 2020 00:02:00 GMT", None),
-        ("soon", None),
-        ("9" * 400, None),
+        ("120", 120), (" 0120 ", 120), ("Sun, 01 Mar 2026 00:02:00 GMT", 120),
+        ("999999999", 3600), ("Sun, 01 Mar 2099 00:02:00 GMT", 3600), ("0", None), ("-5", None),
+        ("1.5", None), ("Sun, 01 Mar 2020 00:02:00 GMT", None), ("soon", None), ("9" * 400, None),
         (None, None),
     ],
-)
+)  # fmt: skip
 def test_retry_after_is_seconds_or_a_date_and_an_hour_at_most(text, seconds) -> None:
     wanted = None if seconds is None else CREATED + timedelta(seconds=seconds)
     assert read_retry_after(text, now=CREATED) == wanted

@@ -103,18 +103,13 @@ def test_an_unknown_key_is_named(database):
 @pytest.mark.parametrize(
     ("field", "options"),
     [
-        ("email", {"email": "no-address"}),
-        ("email", {"email": "a@b\n.org"}),
-        ("name", {"name": "a\x00b"}),
-        ("name", {"name": ""}),
-        ("plan", {"plan": "gold"}),
-        ("max_pages", {"max_pages": -1}),
-        ("max_pages", {"max_pages": 2**63}),
-        ("max_draft_pages", {"max_draft_pages": -1}),
-        ("renewal_day", {"renewal_day": 0}),
+        ("email", {"email": "no-address"}), ("email", {"email": "a@b\n.org"}),
+        ("name", {"name": "a\x00b"}), ("name", {"name": ""}), ("plan", {"plan": "gold"}),
+        ("max_pages", {"max_pages": -1}), ("max_pages", {"max_pages": 2**63}),
+        ("max_draft_pages", {"max_draft_pages": -1}), ("renewal_day", {"renewal_day": 0}),
         ("renewal_day", {"renewal_day": 32}),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_value_names_its_field(database, field, options):
     with database.session() as session, pytest.raises(ValueError, match=f"^{field}: "):
         accounts.create_account(session, **({"email": "ada@example.org"} | options))

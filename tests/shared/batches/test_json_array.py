@@ -117,16 +117,11 @@ def test_a_document_over_32_mb_is_refused():
 @pytest.mark.parametrize(
     "text",
     [
-        b"[" * (MB),
-        b"[[" + b"{" * (MB),
-        b'["' + b"\\" * (MB),
-        b'["' + b'\\"' * (MB),
-        b"[" + b" " * (MB),
-        b"[[" + b'"a",' * (MB),
-        b'[["' + b"a" * (MB),
+        b"[" * (MB), b"[[" + b"{" * (MB), b'["' + b"\\" * (MB), b'["' + b'\\"' * (MB),
+        b"[" + b" " * (MB), b"[[" + b'"a",' * (MB), b'[["' + b"a" * (MB),
     ],
     ids=["arrays", "objects", "backslashes", "quotes", "blanks", "strings", "text"],
-)
+)  # fmt: skip
 def test_hostile_bodies_cost_little_time_and_memory(text):
     tracemalloc.start()
     begun = time.process_time()

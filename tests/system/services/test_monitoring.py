@@ -259,22 +259,3 @@ def test_a_dashboard_is_of_grafanas_own_types(schemas, name):
     board = json.loads((ROOT / f"deploy/grafana/dashboards/{name}.json").read_text())
     ended = compile_board(schemas, board)
     assert ended.returncode == 0, ended.stdout
-
-
-@pytest.mark.parametrize(
-    ("path", "wrong"),
-    [
-        (("graphTooltip",), "1"),
-        (("panels", 1, "options", "colorMode"), "colourful"),
-        (("panels", 1, "gridPos", "h"), "4"),
-        (("panels", 1, "type"), "statistic"),
-    ],
-)
-def test_a_wrong_type_in_a_dashboard_is_found(schemas, path, wrong):
-    board = json.loads((ROOT / "deploy/grafana/dashboards/overview.json").read_text())
-    *way, last = path
-    at = board
-    for step in way:
-        at = at[step]
-    at[last] = wrong
-    assert compile_board(schemas, board).returncode != 0
