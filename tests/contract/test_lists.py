@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, insert, select, text
 
-from api.app import create_app
 from api.jobs import reading as listing
-from api.wiring import wire
 from shared.clock import now
 from shared.db.queries import select_newest
 from shared.db.tables import batch_items, batches, idempotency_keys, jobs, usage_ledger
@@ -137,21 +134,6 @@ def test_batches_are_listed_newest_first_with_how_far_they_are(caller, numbered,
     assert ids_of(caller, "?status=queued", "batches") == [*reversed(waiting)]
     page = caller.get("/v2/batches?limit=1").json
     assert ids_of(caller, f"?start_after={page['next_cursor']}", "batches") == [waiting[0], done]
-
-
-def test_the_error_of_too_many_unfinished_batches_names_how_to_list_and_cancel_them(
-    settings, account, slices, numbered
-):
-    ports = wire(replace(settings, max_unfinished_batches=2))
-    client = create_app(ports).test_client()
-    client.environ_base["HTTP_X_API_KEY"] = account.api_key
-    for _ in range(2):
-        accept(client, numbered, numbers(1))
-    refused = send(client, numbered, numbers(1))
-    assert refused.status_code == 429
-    for told in ("GET /v2/batches?status=running", "?status=queued", "DELETE /v2/batches/{id}"):
-        assert told in refused.json["message"]
-    ports.database.close()
 
 
 # --- DELETE /v2/batches/{id} ----------------------------------------------------------------------

@@ -75,16 +75,6 @@ def _invoice(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return {"lines": TAXED, "einvoice": None}, _taxed(digits)
 
 
-def _quote(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-    return {"lines": TAXED}, _taxed(digits)
-
-
-def _order(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-    amounts = [_round(_price_of(line), digits) for line in TAXED]
-    lines = [{name: line[name] for name in ("text", "qty", "price")} for line in TAXED]
-    return {"lines": lines}, [*amounts, sum(amounts)]
-
-
 def _bank_statement(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     moved = [Decimal("1000.5555"), Decimal("-2.6665")]
     rows = [{"date": "2026-03-05", "text": "D", "amount": str(each)} for each in moved]
@@ -94,28 +84,16 @@ def _bank_statement(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return payload, [opening, *booked, opening + booked[0], opening + sum(booked)]
 
 
-def _taxed_at_once(dataset: str, rate: Mapping[str, Any]) -> Any:
-    """Return the case of a template that has one rate for all its lines."""
+def _summed(dataset: str, lines: list[dict[str, Any]], tax_rate: str = "", /, **more: Any) -> Any:
+    """Return the case of a template that adds amounts up, and a tax of one rate for all of them."""
 
     def make(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-        payload, amounts = _order(digits)
-        tax = _round(amounts[-1] * Decimal("0.19"), digits)
-        return {dataset: payload["lines"], **rate}, [*amounts, tax, amounts[-1] + tax]
+        amounts = [_round(_price_of(line), digits) for line in TAXED]
+        net = sum(amounts, Decimal())
+        tax = _round(net * Decimal(tax_rate), digits) if tax_rate else None
+        return {dataset: lines, **more}, [*amounts, net] + ([] if tax is None else [tax, net + tax])
 
     return make
-
-
-def _certificate(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-    _, amounts = _order(digits)
-    rows = [{"text": "A", "income": str(_price_of(line))} for line in TAXED]
-    return {"rows": rows}, amounts
-
-
-def _policy(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-    premiums = [_round(_price_of(line), digits) for line in TAXED]
-    tax = _round(sum(premiums) * Decimal("0.19"), digits)
-    covers = [{"text": "A", "premium": str(_price_of(line))} for line in TAXED]
-    return {"covers": covers, "tax_rate": "0.19"}, [*premiums, tax, sum(premiums) + tax]
 
 
 def _reminder(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
@@ -163,43 +141,27 @@ def _payslip(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return payload, [worked, fixed, tax, worked + fixed, worked + fixed - tax]
 
 
-def _bill(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-    lines = [_round(_price_of(line), digits) for line in TAXED]
-    tax = _round(sum(lines) * Decimal("0.081"), digits)
-    return {"lines": TAXED, "rate": "0.081"}, [*lines, sum(lines), tax, sum(lines) + tax]
-
-
-def _simple(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
-    lines = [_round(_price_of(line), digits) for line in TAXED]
-    tax = _round(sum(lines) * Decimal("0.19"), digits)
-    return {"lines": [{**line, "rate": None} for line in TAXED], "tax_rate": "0.19"}, [
-        *lines,
-        tax,
-        sum(lines) + tax,
-    ]
-
-
+SOLD = [{name: line[name] for name in ("text", "qty", "price")} for line in TAXED]
 CASES = {
-    "service-simple-invoice": _simple,
+    "service-simple-invoice": _summed("lines", [{**line, "rate": None} for line in TAXED], "0.19", tax_rate="0.19"),
     "service-invoice": _invoice,
-    "service-quote": _quote,
-    "service-purchase-order": _order,
+    "service-quote": lambda digits: ({"lines": TAXED}, _taxed(digits)),
+    "service-purchase-order": _summed("lines", SOLD),
     "service-dunning-letter": _reminder,
-    "service-receipt": _order,
-    "service-tax-certificate": _certificate,
-    "service-insurance-policy": _policy,
+    "service-receipt": _summed("lines", SOLD),
+    "service-tax-certificate": _summed("rows", [{"text": "A", "income": str(_price_of(line))} for line in TAXED]),
+    "service-insurance-policy": _summed(
+        "covers", [{"text": "A", "premium": str(_price_of(line))} for line in TAXED], "0.19", tax_rate="0.19"),
     "service-account-statement": _bank_statement,
-    "service-utility-bill": _taxed_at_once("charges", {"rate": "0.19", "paid": None}),
-    "service-us-invoice": _taxed_at_once(
-        "lines", {"taxes": [{"name": "T", "rate": "0.19"}], "shipping": None}
-    ),
+    "service-utility-bill": _summed("charges", SOLD, "0.19", rate="0.19", paid=None),
+    "service-us-invoice": _summed("lines", SOLD, "0.19", taxes=[{"name": "T", "rate": "0.19"}], shipping=None),
     "service-event-ticket": _one("tickets", "price", "T88121-0001"),
     "service-voucher": _one("vouchers", "value", "NW26-7KQ4"),
     "service-credit-note": _invoice,
     "service-statement": _statement,
     "service-payslip": _payslip,
-    "service-qr-bill": _bill,
-}
+    "service-qr-bill": _summed("lines", TAXED, "0.081", rate="0.081"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "service-qr-bill"])

@@ -147,16 +147,13 @@ def test_a_merged_batch_of_failures_has_no_result(caller, numbered, slices):
 # --- once, whatever dies --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("output", ["zip", "merged"])
 def test_a_run_killed_in_the_middle_is_repeated_and_metered_once(
-    caller, numbered, slices, settings, output
+    caller, numbered, slices, settings
 ):
-    batch_id = accept(caller, numbered, numbers(10), output=output)
+    batch_id = accept(caller, numbered, numbers(10))
     argument = slices.take()
-    if output == "zip":
-        dying = SliceWorker(settings, render=killing(6))
-        with pytest.raises(KilledError):
-            dying.run(argument)
+    with pytest.raises(KilledError):
+        SliceWorker(settings, render=killing(6)).run(argument)
     slices.run(argument)
     slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
@@ -319,9 +316,6 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
     assert len(slices.events()) == 1  # 99 of 100 pages were used
 
 
-# --- turns ----------------------------------------------------------------------------------------
-
-
 # --- stopping -------------------------------------------------------------------------------------
 
 
@@ -356,17 +350,6 @@ def test_a_slice_at_work_stops_before_its_next_document(caller, numbered, slices
 
 
 # --- what is lost and what is left ----------------------------------------------------------------
-
-
-def test_slices_lost_with_redis_are_sent_again(caller, numbered, slices):
-    batch_id = accept(caller, numbered, numbers(60))
-    slices.work_once()
-    slices.redis.flushall()
-    slices.keep()
-    slices.keep()
-    slices.work_off()
-    record = caller.get(f"/v2/batches/{batch_id}").json
-    assert (record["status"], record["succeeded"]) == ("finished", 60)
 
 
 def test_a_slice_in_the_queue_or_in_hand_is_not_sent_again(caller, numbered, slices):

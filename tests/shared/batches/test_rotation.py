@@ -6,7 +6,6 @@ import json
 import threading
 from array import array
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, text
@@ -27,7 +26,6 @@ from tests.bench.feeding import make_batch
 from workers.maintenance.recorded_work import clear_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -71,13 +69,6 @@ def test_accounts_take_turns_and_so_do_the_batches_of_each(accept, feed):
     a1, a2 = accept("a", batches=2)
     [b1] = accept("b")
     assert feed(6) == [a1, b1, a2, b1, a1, b1]
-
-
-def test_an_account_that_comes_later_is_next(accept, feed):
-    [large] = accept("a")
-    assert feed(3) == [large] * 3
-    small, other = accept("b", documents=10), accept("c", documents=10)
-    assert feed(3) == [*small, *other, large]
 
 
 def test_a_batch_whose_chunks_are_all_at_work_is_passed_over(accept, feed):

@@ -108,13 +108,6 @@ def test_many_renders_of_one_account_and_a_small_batch_of_another_take_turns(
     assert owners == ["acc_many", small] * 3
 
 
-def test_two_accounts_with_renders_take_turns(accept, feed, database):
-    accept("a", 500)
-    accept("b", 3)
-    owners = [owner(database, each) for each in feed(8)]
-    assert owners == ["acc_a", "acc_b"] * 3 + ["acc_a"] * 2
-
-
 def test_the_renders_of_an_account_are_as_one_more_batch_of_it(
     accept, accept_batch, feed, database
 ):
