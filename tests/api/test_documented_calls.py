@@ -37,13 +37,8 @@ CALLS = {
 }
 # In a browser only: sign-in by the provider, and cookies.
 BROWSER = {
-    "describeSignIn",
-    "beginSignIn",
-    "finishSignIn",
-    "openSession",
-    "readSession",
-    "endSession",
-}
+    "describeSignIn", "beginSignIn", "finishSignIn", "openSession", "readSession", "endSession",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -110,15 +110,11 @@ def test_an_invalid_parameter_is_named(caller, query, media, words):
 @pytest.mark.parametrize(
     "media",
     [
-        "application/pdf",
-        "multipart/form-data; boundary=x",
-        "application/x-www-form-urlencoded",
-        "text/html",
-        "text/xml; charset=utf-7",
-        "text/xml; charset=utf-32",
+        "application/pdf", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
+        "text/html", "text/xml; charset=utf-7", "text/xml; charset=utf-32",
         "text/xml; charset=rot13",
     ],
-)
+)  # fmt: skip
 def test_another_type_is_rejected_and_the_accepted_are_named(caller, media):
     answer = caller.post("/v2/pdf", data=b"<document/>", content_type=media)
     assert answer.status_code == 415

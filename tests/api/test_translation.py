@@ -20,15 +20,9 @@ PUBLIC = Path(shared.templates.__file__).parent / "public_templates"
 ENGINE = Path(workers.engine.__file__).parent
 # What files in the workspace and the machine's own parts report: the title of the code precedes the English text.
 OTHERS = (
-    "cli.py",
-    "fonts/",
-    "svg/",
-    "pdf_pages/",
-    "layout/images.py",
-    "layout/pictures.py",
-    "einvoices/",
-    "finish/",
-)
+    "cli.py", "fonts/", "svg/", "pdf_pages/", "layout/images.py", "layout/pictures.py",
+    "einvoices/", "finish/",
+)  # fmt: skip
 REPORTS = {"error", "warn", "_error", "_warn", "_report", "report", "refuse"}
 PROBLEMS = re.compile(
     r"(Diagnostic|LayoutProblem|ContentProblem|(Expression|ExpressionSyntax|InvalidValue)Error)$"

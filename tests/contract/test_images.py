@@ -114,14 +114,10 @@ def test_a_full_last_page_has_no_cursor(caller):
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("limit=0", "limit"),
-        ("limit=1001", "limit"),
-        ("limit=x", "limit"),
-        ("limit=", "limit"),
-        ("start_after=ab", "'ab'"),
-        (f"start_after={'a' * 65}", "65 characters"),
+        ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=x", "limit"), ("limit=", "limit"),
+        ("start_after=ab", "'ab'"), (f"start_after={'a' * 65}", "65 characters"),
     ],
-)
+)  # fmt: skip
 def test_an_invalid_list_parameter_is_a_400_that_names_it(caller, query, named):
     answer = caller.get(f"/v2/images?{query}")
     assert answer.status_code == 400

@@ -176,13 +176,9 @@ TEMPLATES = (
     '<?xml version="1.0"?>\n<!-- A -- letter -->\n<!-- of two -->\n<document>',
 )
 OTHERS = (
-    "<documents/>",
-    "<document-content/>",
-    '<document xmlns="urn:another">',
-    "<html><document/></html>",
-    "<!-- <document> -->",
-    "",
-)
+    "<documents/>", "<document-content/>", '<document xmlns="urn:another">',
+    "<html><document/></html>", "<!-- <document> -->", "",
+)  # fmt: skip
 
 
 @pytest.mark.services

@@ -22,13 +22,8 @@ from workers.batches import assembly
 from workers.webhooks.files import FileSender
 
 DOCUMENTS = [
-    {"n": 9},
-    {"n": 1, "nn": 0},
-    {"n": 5000, "extra": ["a"]},
-    {"n": 3},
-    {"n": 2},
-    {"n": "x"},
-]
+    {"n": 9}, {"n": 1, "nn": 0}, {"n": 5000, "extra": ["a"]}, {"n": 3}, {"n": 2}, {"n": "x"},
+]  # fmt: skip
 HOLD = {
     "warnings": ["unknown-member"],
     "conditions": [

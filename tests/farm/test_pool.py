@@ -6,10 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shared.queue.names import INTERACTIVE, job_key
-from shared.queue.worker_presence import find_held_tasks
-from tests.messages import write_body
-from tests.waiting import wait_until
+from shared.queue.names import job_key
 
 
 @pytest.mark.long
@@ -60,13 +57,3 @@ def test_a_message_longer_than_a_pipe_holds_comes_whole(front, start_worker):
         outcomes = pool.map(front.render, ["pages 3 100" + " " * 64_000] * 6)
         assert [outcome.pages for outcome in outcomes] == [3] * 6
     assert front.used() == (18, 6)
-
-
-@pytest.mark.long
-def test_a_message_whose_arguments_cannot_be_read_stops_no_other(front, start_worker):
-    front.broker.publish(front.job())
-    message = front.redis.lpop(INTERACTIVE)
-    front.redis.lpush(INTERACTIVE, write_body(message, "no json"))
-    start_worker()
-    assert front.render("pages 2").pages == 2
-    wait_until(lambda: not find_held_tasks(front.redis))

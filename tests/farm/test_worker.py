@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from msgspec.structs import replace
-from redis import Redis
 
 from shared.blobs.factory import open_store
 from shared.errors import ErrorCode, ErrorKind
 from shared.jobs.records import ClaimStorage, OutcomeStatus, Purpose
-from shared.queue.broker import Broker, Publisher
-from shared.queue.connection import connect
 from shared.queue.states import CANCELLED, JobStates
 from tests.farm.conftest import read_counts
-from tests.messages import write_body
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("worker_log")
@@ -120,17 +114,3 @@ def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, bod
         assert outcome.error.status == 504
     assert front.render("pages 2").pages == 2
     assert front.used() == (3, 2)
-
-
-@pytest.mark.parametrize(
-    "text", ['{"v":9}', "{}", "[]", "no json", '{"v":1,"id":"job_1"}', '{"v":1,"template":{"a":1}}']
-)
-def test_an_invalid_message_stops_no_other(front, own_redis, text):
-    Broker(connect(own_redis.url), Publisher(own_redis.url)).publish(
-        front.job()
-    )  # where no worker takes it
-    with Redis(port=own_redis.port) as aside:
-        message = aside.lpop("interactive")
-    front.redis.lpush("interactive", write_body(message, json.dumps(([text], {}, {}))))
-    assert front.render("pages 1").pages == 1
-    assert front.used() == (1, 1)

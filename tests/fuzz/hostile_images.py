@@ -18,18 +18,11 @@ _VALUES = (
     *("0 0 1e-6 1e-6", "0 0 9 9 9", "xMaxYMin slice", "objectBoundingBox", "userSpaceOnUse"),
     *("M0 0L9 9A1 2 3 1 0 5 5z", "M1 1" + "h1v1" * 500, "A1 1 0 01", "m0 0q1 1t2 2s3 3 4 4"),
     *(
-        "1 2 3",
-        "0.001",
-        "5,-5",
-        "round",
-        "evenodd",
-        "hidden",
-        "#a",
-        "#b",
+        "1 2 3", "0.001", "5,-5", "round", "evenodd", "hidden", "#a", "#b",
         "data:image/png;base64,AAAA",
     ),
     *("fill:red;;stroke:url(#a", "font:bold 9px x", "a b c", "ﷺ漢\U0001f600", "x" * 2000),
-)
+)  # fmt: skip
 _PARTS = (
     *('<use href="#a"/>', '<g id="a">', "</g>", '<svg viewBox="0 0 1 1">', "</svg>", "<switch>"),
     '<clipPath id="a"><circle r="5"/><use href="#b"/></clipPath>',

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from tests.fuzz.fuzz import ROOT, judge
-from tests.fuzz.verdicts import find_disagreement
-from workers.engine.diagnostics import Diagnostic, Findings, Severity
+from workers.engine.diagnostics import Diagnostic, Severity
 
 ROUNDS = 300
 ERROR = Diagnostic(Severity.ERROR, "unknown-color", "a")
@@ -38,19 +37,3 @@ def test_mutated_documents_find_nothing():
 def test_validation_and_rendering_agree(document):
     assert judge(document.encode(), None) is None
     assert judge(document.encode() + b"\n", None) is None  # once a template, once a payload
-
-
-def test_an_error_that_rendering_alone_finds_is_a_disagreement():
-    assert find_disagreement(Findings(), [ERROR]) == "render alone finds: a [unknown-color]"
-
-
-def test_a_document_that_renders_though_it_is_not_valid_is_a_disagreement():
-    found = Findings()
-    found.add(ERROR)
-    assert find_disagreement(found, [ERROR]) is None
-    assert "renders" in str(find_disagreement(found, []))
-
-
-def test_overflow_is_left_to_rendering():
-    overflow = Diagnostic(Severity.ERROR, "content-overflows", "a")
-    assert find_disagreement(Findings(), [overflow]) is None

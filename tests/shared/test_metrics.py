@@ -139,14 +139,6 @@ def test_the_counts_of_several_shards_are_one_farms():
         assert line in lines
 
 
-def test_an_unavailable_shard_is_left_out():
-    steady, shaky = Shard(FarmDepth({"batch": QueueDepth()})), Shard(FarmDepth({}), is_away=True)
-    text = shards_text(FarmCollector({"a": steady, "b": shaky}, read_statistics=StoreStatistics))
-    assert 'pressroom_part_up{part="queue b"} 0.0' in text
-    assert 'queue_waiting{queue="batch",shard="a"}' in text
-    assert 'shard="b"' not in text
-
-
 def test_a_worker_shows_how_its_children_ended_and_their_memory():
     children = Children()
     worker = children.observer = ProcessMetrics(

@@ -58,14 +58,10 @@ def test_requests_to_an_object_store_are_signed_for_its_region(query, region):
 @pytest.mark.parametrize(
     "query",
     [
-        "?region=",
-        "?region=a&region=b",
-        "?region=a%2Fb",
-        "?regoin=eu-central-1",
-        "?x",
+        "?region=", "?region=a&region=b", "?region=a%2Fb", "?regoin=eu-central-1", "?x",
         "?region=A b",
     ],
-)
+)  # fmt: skip
 def test_errors_in_a_store_url_are_reported(query):
     with pytest.raises(ValueError, match=r"\?region=NAME|bad query field"):
         S3Store.of_url(f"s3://key:secret@s3.example.com/bucket{query}")

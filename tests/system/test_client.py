@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -137,17 +136,6 @@ def test_commands_reject_release_and_reprint_documents_of_a_run(
         assert [entry.title for entry in outline.root] == ["Note 6", "Note 7"]
 
 
-def test_the_command_makes_one_pdf(account, template, tmp_path) -> None:
-    write_notes(tmp_path / "notes.ndjson", 30)
-    result, said = run(account, tmp_path, template, "notes.ndjson", "-o", "notes.pdf")
-    assert (result["status"], result["succeeded"]) == ("finished", 30)
-    with pikepdf.open(tmp_path / "notes.pdf") as pdf, pdf.open_outline() as outline:
-        assert len(pdf.pages) == 30
-        assert [entry.title for entry in outline.root] == [f"Note {n}" for n in range(30)]
-    assert "30/30 documents" in said
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.ndjson", "notes.pdf"}
-
-
 def test_the_command_fills_a_folder_and_reports_failures(account, template, tmp_path) -> None:
     write_notes(tmp_path / "notes.ndjson", 12, bad={3, 9})
     result, said = run(account, tmp_path, template, "notes.ndjson", "-o", "out/", code=1)
@@ -157,14 +145,6 @@ def test_the_command_fills_a_folder_and_reports_failures(account, template, tmp_
     names = {path.name for path in (tmp_path / "out").glob("*.pdf")}
     assert len(names) == 10
     assert "000000-note-0.pdf" in names
-
-
-def test_rows_of_a_csv_file_are_documents(account, template, tmp_path) -> None:
-    (tmp_path / "notes.csv").write_text("n\n1\n2\n3\n")
-    result, _ = run(account, tmp_path, template, "notes.csv", "-o", "notes.zip")
-    assert result["documents"] == 3
-    with zipfile.ZipFile(io.BytesIO((tmp_path / "notes.zip").read_bytes())) as archive:
-        assert sum(name.endswith(".pdf") for name in archive.namelist()) == 3
 
 
 def test_an_interrupted_command_resumes(account, template, tmp_path) -> None:

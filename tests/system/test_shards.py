@@ -144,26 +144,6 @@ def test_recorded_jobs_end_on_every_shard_and_are_notified(farm, residents, serv
     assert account.settled_usage(pages=before + 32)["pagesGenerated"] == before + 32
 
 
-@pytest.mark.parametrize("shard", SHARDS)
-def test_jobs_are_cancelled_and_rates_are_limited_on_every_shard(farm, residents, shard):
-    account = residents[shard][1]
-    farm.command("queue", "drain", "batch", "--wait", "20")
-    try:
-        job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
-        where = job.headers["Location"]
-        assert account.request("DELETE", where).status == 204
-        assert account.request("GET", where).json["status"] == "cancelled"
-        with server_of(farm, shard) as server:
-            assert server.hget(f"job:{job.json['id']}", "done") == b"cancelled"
-    finally:
-        farm.command("queue", "resume", "batch")
-    farm.command("account", "set", account.id, "--rate-limit", "3/minute")
-    statuses = [account.request("GET", "/v2/authcheck").status for _ in range(6)]
-    assert statuses.count(429) >= 3
-    farm.command("account", "set", account.id, "--rate-limit", "500/second")
-    assert account.request("GET", "/v2/authcheck").status == 200
-
-
 def test_a_revoked_key_is_refused_at_once_on_every_shard(farm, residents):
     for accounts in residents.values():
         account = accounts[2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from io import BytesIO
 
@@ -127,15 +126,3 @@ def test_damaged_files_are_refused_or_drawn_and_never_fail(uploader):
             kept += 1
             assert uploader.render(DOCUMENT.format("damaged")).status == 200, bytes(data)
     assert 0 < kept < 60
-
-
-def test_fifty_uploads_at_once_are_stored_while_renders_go_on(uploader):
-    def upload(number: int) -> int:
-        data = svg(f'<path id="a{number}" d="{path(2_000)}"/>')
-        return put(uploader, f"at-once-{number}", data).status
-
-    with ThreadPoolExecutor(51) as pool:
-        uploads = [pool.submit(upload, number) for number in range(50)]
-        rendered = uploader.render("<document><flow><p>Hello</p></flow></document>")
-        assert [each.result() for each in uploads] == [201] * 50
-    assert rendered.status == 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,10 +17,12 @@ from shared.clock import now
 from shared.db.session import Database
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
+from shared.settings import Settings
 from shared.webhooks import repository as webhooks
 from shared.webhooks.repository import Delivery, WebhookEvent
 from workers.webhooks.deliverer import WebhookDeliverer
 
+ROOT = Path(__file__).parents[2]
 KEY = new_key()
 CIPHER = SecretCipher([KEY])
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -69,6 +73,29 @@ def outbox(database: Database) -> Outbox:
 def blobs(tmp_path: Path) -> BlobStore:
     """Return an empty blob store."""
     return open_store(f"file://{tmp_path}/blobs")
+
+
+@pytest.fixture
+def start_process(settings: Settings) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Provide a function that starts the process of webhooks, which may connect to loopback."""
+    environment = {
+        "PRESSROOM_DATABASE_URL": settings.database_url,
+        "PRESSROOM_REDIS_URL": settings.redis_url,
+        "PRESSROOM_BLOB_URL": settings.blob_url,
+        "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
+        "PRESSROOM_SECRET_KEYS": KEY,
+    }
+    command = [sys.executable, "-m", "workers.webhooks.main"]
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(**options: int) -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, **options))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture

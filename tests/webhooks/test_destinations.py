@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import signal
 import ssl
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -37,7 +34,7 @@ from tests.bench.feeding import make_batch
 from tests.certificates import write_certificate
 from tests.s3 import _running, rclone_binary
 from tests.waiting import wait_until
-from tests.webhooks.conftest import CIPHER, KEY
+from tests.webhooks.conftest import CIPHER
 
 pytestmark = pytest.mark.services
 ROOT = Path(__file__).parents[2]
@@ -290,30 +287,16 @@ def test_what_failed_is_delivered_again_on_request(sftp, outbox, deliver, blobs)
     assert sftp.files() == {"job_1.pdf": PDF}
 
 
-def test_a_killed_process_loses_and_doubles_nothing(
-    sftp, outbox, settings, blobs, tmp_path
-) -> None:
+def test_a_killed_process_loses_and_doubles_nothing(sftp, outbox, blobs, start_process) -> None:
     account = outbox.add_account()
     destination = add_destination(outbox, account, sftp.fields)
     batch = finish_batch(outbox, blobs, account, destination, documents=40)
     for kills in range(4):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "workers.webhooks.main"],
-            cwd=ROOT,
-            env={
-                "PRESSROOM_DATABASE_URL": settings.database_url,
-                "PRESSROOM_REDIS_URL": settings.redis_url,
-                "PRESSROOM_BLOB_URL": f"file://{tmp_path}/blobs",
-                "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
-                "PRESSROOM_SECRET_KEYS": KEY,
-            },
-        )
-        try:
-            wanted = 40 if kills == 3 else len(sftp.files()) + 5
-            wait_until(lambda wanted=wanted: len(sftp.files()) >= wanted)
-        finally:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        process = start_process()
+        wanted = 40 if kills == 3 else len(sftp.files()) + 5
+        wait_until(lambda wanted=wanted: len(sftp.files()) >= wanted)
+        process.kill()
+        process.wait()
     files = sftp.files()
     job = batch.replace("batch_", "job_")
     assert files.keys() == {f"{job}-{index}.pdf" for index in range(40) if index != 1} | {

@@ -34,17 +34,6 @@ def test_a_key_authenticates_the_created_account(database):
     assert (state.account_disabled, state.email_verified) == (False, True)
 
 
-def test_an_account_may_have_no_workspace_and_an_unverified_address(database):
-    made = make(database, with_workspace=False, verified=False)
-    assert made.workspace_id is None
-    with database.snapshot() as session:
-        state = accounts.find_key_state(session, digest_api_key(made.api_key))
-    assert state is not None
-    assert state.workspace_id is None
-    assert not state.email_verified
-    assert state.user_name == "ada@example.org"
-
-
 def test_the_key_itself_is_stored_nowhere(database, tmp_path):
     made = make(database)
     assert made.api_key.startswith("pr_")
@@ -76,17 +65,6 @@ def test_keys_are_made_listed_and_revoked_for_good(database):
     assert listed.key_id == second.key_id
     assert listed.expires_at == expires_at
     assert listed.user == made.user
-
-
-def test_omitted_fields_do_not_change(database):
-    made = make(database, max_pages=5)
-    with database.session() as session:
-        accounts.set_account(session, made.account_id, rate_limit="20/minute", disabled=True)
-        accounts.set_account(session, made.account_id)
-    with database.snapshot() as session:
-        state = accounts.find_key_state(session, digest_api_key(made.api_key))
-    assert state is not None
-    assert (state.max_pages, state.rate_limit, state.account_disabled) == (5, "20/minute", True)
 
 
 @pytest.mark.parametrize("call", ["create_key", "set_account", "list_keys"])

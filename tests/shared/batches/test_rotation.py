@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from array import array
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
-from shared.batches import slice_scheduling
 from shared.batches.chunk_results import start_slice
 from shared.batches.records import BatchOutput, split_into_chunks
 from shared.batches.repository import add_batch, cancel_batch
@@ -146,44 +144,6 @@ def count_steps(database):
         finally:
             driver.set_progress_handler(None, 0)
     return steps
-
-
-@pytest.mark.services
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_the_next_slice_is_found_by_few_rows_on_postgresql(accept, feed, database):
-    for account in range(40):
-        accept(f"of{account}", batches=10)
-    feed(100)
-    with database.session() as session:
-        session.execute(text("ANALYZE batches, batch_chunks, batch_turns, jobs, job_slices"))
-    seen = []
-    with database.snapshot() as session:
-        for query, parameters in sent_by(session):
-            explained = session.exec_driver_sql(
-                f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", parameters
-            ).scalar_one()
-            plan = explained if isinstance(explained, list) else json.loads(explained)
-            seen.append(sum(rows_of(plan[0]["Plan"])))
-    assert len(seen) == 2
-    assert max(seen) < 60
-
-
-def sent_by(session):
-    for query in (
-        slice_scheduling.select_in_queue(None),
-        slice_scheduling.select_next(None).params(due_at=NOON),
-    ):
-        compiled = query.compile(session, compile_kwargs={"literal_binds": True})
-        yield str(compiled).replace("%", "%%"), ()
-
-
-def rows_of(plan):
-    times = plan["Actual Loops"]
-    is_in_flight = plan.get("Index Name") == "ix_batch_chunks_in_flight_queued_at"
-    passed = 0 if is_in_flight else plan.get("Rows Removed by Filter", 0)
-    yield (plan["Actual Rows"] + passed) * times
-    for each in plan.get("Plans", ()):
-        yield from rows_of(each)
 
 
 def test_maintenance_takes_accounts_out_of_line_whose_batches_have_ended(accept, database):
