@@ -84,6 +84,8 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
             find_server(),
             *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
             *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
+            # Tests kill the process, not the machine; a slow disk would stall every command.
+            *("--appendfsync", "no"),
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

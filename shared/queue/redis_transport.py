@@ -13,7 +13,7 @@ from typing import Any, Final
 from kombu.exceptions import KombuError
 from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from shared.queue.queues import MAX_ID_LENGTH, is_valid_message
 
@@ -47,6 +47,15 @@ class Channel(kombu_redis.Channel):
 
     Message = Message
     do_restore = False
+
+    def _restore(self, message: Any, leftmost: bool = False) -> None:
+        """Put the message of a child that died back into its queue, if Redis takes it.
+
+        kombu acknowledges the message afterwards: an error would leave it unacknowledged, and the slot
+        without work until the worker restarts. `Broker` and maintenance publish what was not put back.
+        """
+        with suppress(RedisError):
+            super()._restore(message, leftmost)  # type: ignore[no-untyped-call]
 
 
 class Transport(kombu_redis.Transport):

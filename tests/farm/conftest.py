@@ -246,9 +246,14 @@ def worker_log(
     with connect(redis_server.url) as redis:
         redis.flushall()  # it would begin what the last module left in the queue
     workers = Workers(folder, environment(redis_server.url, migrated_database, folder, blob_url))
-    workers.start(child_memory_mb="600", worker_metrics_port=str(worker_port))
-    yield folder / "worker0.log"
+    process = workers.start(child_memory_mb="600", worker_metrics_port=str(worker_port))
+    log = folder / "worker0.log"
+    yield log
+    has_ended = process.poll() is not None
     workers.kill_all()
+    assert not has_ended, (
+        f"The worker of all tests of this module ended:\n{log.read_text()[-8000:]}"
+    )
 
 
 @pytest.fixture(scope="module")

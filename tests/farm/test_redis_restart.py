@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 
 import pytest
 
@@ -70,3 +73,18 @@ def test_a_render_answered_503_for_a_dead_redis_is_never_metered(front, start_wo
     assert front.replies.abandon(job.id).error.status == 503
     assert front.used() == (1, 1)
     assert front.events() == 1
+
+
+def test_a_child_that_dies_while_redis_stalls_leaves_its_worker_at_work(
+    front, start_worker, own_redis, tmp_path
+):
+    start_worker()
+    front.send(f"sleep 2 {tmp_path}/pid")
+    wait_until((tmp_path / "pid").exists)
+    own_redis.pause()
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    log = tmp_path / "worker0.log"
+    wait_until(lambda: b"Task handler raised error" in log.read_bytes())
+    time.sleep(3)  # longer than the worker waits for an answer
+    own_redis.go_on()
+    assert front.render("pages 2").pages == 2
