@@ -157,7 +157,7 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings, RuleSettings):
     # Requests of one account that may wait at once to be rendered, validated or drawn; more are answered 429.
     max_waiting: Annotated[int, Meta(ge=1, le=100_000)] = 500
     max_unfinished_batches: Annotated[int, Meta(ge=0, le=100_000)] = 100
-    # Its address space is some 330 MB before it renders anything.
+    # Its address space is some 230 MB before it renders anything.
     child_memory_mb: Annotated[int, Meta(ge=512, le=65536)] = 1024
     child_max_jobs: Annotated[int, Meta(ge=1)] = 10_000
     api_processes: Annotated[int, Meta(ge=1, le=64)] = 2

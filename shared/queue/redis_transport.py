@@ -16,6 +16,9 @@ from kombu.transport import virtual
 from redis.exceptions import RedisError, ResponseError
 
 from shared.queue.queues import MAX_ID_LENGTH, is_valid_message
+from shared.telemetry.log import get_logger
+
+log: Final = get_logger(__name__)
 
 # A message that Celery rejects as unknown, and reports by its signal `task_rejected`.
 _NO_TASK: Final[dict[str, Any]] = {
@@ -48,14 +51,17 @@ class Channel(kombu_redis.Channel):
     Message = Message
     do_restore = False
 
-    def _restore(self, message: Any, leftmost: bool = False) -> None:
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:
         """Put the message of a child that died back into its queue, if Redis takes it.
 
-        kombu acknowledges the message afterwards: an error would leave it unacknowledged, and the slot
-        without work until the worker restarts. `Broker` and maintenance publish what was not put back.
+        An error would leave the message unacknowledged, and its slot without work until the worker restarts.
+        `Broker` and maintenance publish what was not put back.
         """
-        with suppress(RedisError):
-            super()._restore(message, leftmost)  # type: ignore[no-untyped-call]
+        try:
+            super().basic_reject(delivery_tag, requeue)  # type: ignore[no-untyped-call]
+        except RedisError as error:
+            log.warning("message not put back", cause=repr(error))
+            self.basic_ack(delivery_tag)  # type: ignore[no-untyped-call]
 
 
 class Transport(kombu_redis.Transport):

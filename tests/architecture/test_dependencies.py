@@ -59,6 +59,7 @@ EXTENSION_POINTS: Mapping[str, str] = {
 EXCEPTIONS: Mapping[str, str] = {
     "jinja2.lexer.Lexer.wrap": "tests/engine/tree: positions and line breaks of expressions",
     "jinja2.environment.Environment.lexer": "the same",
+    "kombu.transport.virtual.base.Channel.basic_reject": "tests/farm/test_redis_restart.py: a stall (decision 0311)",
     "psycopg.Connection.wait": "tests/system/services/test_postgresql.py: a stopped server (decision 0380)",
     "gunicorn.workers.base.Worker.handle_error": "tests/api/sockets: JSON for what gunicorn refuses (decision 0310)",
     "gunicorn.http.body.ChunkedReader.read": "tests/api/sockets: a connection ends after a broken body (decision 0310)",

@@ -7,13 +7,15 @@ import json
 import os
 import resource
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from shared.limits import GB, MB
-from tests.farm.conftest import Workers
+from tests.farm.conftest import ROOT, Workers
 
 
 @pytest.fixture
@@ -64,3 +66,39 @@ def test_a_rendering_process_has_no_address_of_a_store(revealed, worker_environm
         if name.startswith("PRESSROOM_") and "URL" in name:
             assert value not in texts, name
     assert "PATH" in os.environ.keys() & set(revealed["environment"])
+
+
+def test_threads_of_a_worker_reserve_no_memory_of_its_children():
+    def grown(set_up: str) -> int:
+        run = [
+            sys.executable,
+            "-c",
+            f"from workers.render.confinement import *\n{set_up}\n{_THREADS}",
+        ]
+        return int(subprocess.run(run, cwd=ROOT, check=True, capture_output=True).stdout)
+
+    assert grown("") > 256 * MB
+    assert grown("share_malloc_arena()") < 64 * MB
+
+
+_THREADS = """
+import threading
+from pathlib import Path
+
+def mapped():
+    return int(Path("/proc/self/statm").read_text().split()[0]) * 4096
+
+threading.stack_size(256 * 1024)
+before, work = mapped(), threading.Barrier(9)
+
+def allocate():
+    bytearray(10_000)
+    work.wait()
+    work.wait()
+
+for _ in range(8):
+    threading.Thread(target=allocate, daemon=True).start()
+work.wait()
+print(mapped() - before)
+work.wait()
+"""

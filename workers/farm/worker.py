@@ -73,7 +73,12 @@ from workers.farm.steps import (
 from workers.farm.tasks import register_batch_tasks, register_tasks
 from workers.render import confinement
 from workers.render.budget import Stopper, Watchdog
-from workers.render.confinement import allow_cpu_time, clear_environment, confine
+from workers.render.confinement import (
+    allow_cpu_time,
+    clear_environment,
+    confine,
+    share_malloc_arena,
+)
 from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
 from workers.render.resources import Images, Signers, StoredFonts, Templates
@@ -197,6 +202,7 @@ class _Worker:
         set_up_logging(level=self._settings.log_level, log_format=self._settings.log_format)
 
     def _start(self, sender: Any, **_: Any) -> None:
+        share_malloc_arena()  # before the first thread
         settings = self._settings
         try:
             _check_environment(settings)

@@ -19,13 +19,20 @@ _FURTHER_TASKS: Final = 256  # of its user: the kernel counts those of all proce
 _GRACE_SECONDS: Final = 60
 
 
+def share_malloc_arena() -> None:
+    """Let all threads of this process, and of its children, allocate from one malloc arena.
+
+    Each further arena reserves 64 MB of address space, which a child would inherit within its limit: busy threads
+    of a worker would leave its children without memory.
+    """
+    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
 def confine(*, memory_mb: int, cpu_seconds: float) -> None:
     """Limit this process for good: no privileges by executing a file, and hard limits of its resources.
 
-    Allocations beyond `memory_mb` of address space raise MemoryError; larger files raise OSError. Threads
-    share one malloc arena, since each arena reserves 64 MB of address space.
+    Allocations beyond `memory_mb` of address space raise MemoryError; larger files raise OSError.
     """
-    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     refuse_privileges()
     _limit(resource.RLIMIT_AS, memory_mb * MB)
     _limit(resource.RLIMIT_CPU, int(cpu_seconds))
