@@ -433,7 +433,17 @@ COMMANDS: Final = {
                 "time-stamp authority (RFC 3161) that attests the time of the signature",
                 "URL",
             ),
+            _path("--trust", "ROOTS.pem", "roots of both authorities: it lasts (PAdES B-LTA)"),
             _path("-o --output", "FILE", "default: FILE-signed.pdf"),
+            _JSON,
+        ),
+    ),
+    "verify": Command(
+        "say who signed a PDF, when, whether it is intact, and the level of PAdES",
+        "documents.run_verify",
+        (
+            _path("file", "FILE.pdf"),
+            _path("--trust", "ROOTS.pem", "root certificates that signers are to come from"),
             _JSON,
         ),
     ),

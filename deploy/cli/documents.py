@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from deploy.cli.output import CommandFailed, print_result, read_file, write_file
 from shared import clock
+from shared.clock import timestamp
 
 # Only these two commands load the engine, so that `up` stays a small process without ReportLab.
 if TYPE_CHECKING:
@@ -126,37 +131,65 @@ def _write(path: Path, text: bytes) -> None:
 _LIBRARIES = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
 
 
-def run_sign(arguments: argparse.Namespace) -> int:
-    """Write the signed PDF.
+@contextmanager
+def _signatures(file: Path) -> Iterator[None]:
+    """Report what is wrong with a file, a certificate, or the installation.
 
     Raises:
-        CommandFailed: the extra is not installed, or the PDF or the certificate cannot be used, or
-            there is no time stamp.
+        CommandFailed: the extra is not installed, or the block raised SigningFailedError.
     """
     try:
-        from workers.signer.signing import (
-            SignatureOptions,
-            SigningFailedError,
-            load_signer,
-            sign_pdf,
-        )
+        from workers.signer.signing import SigningFailedError
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise
-        raise CommandFailed("pressroom sign needs pyHanko: pip install '.[sign]'") from error
-    options = SignatureOptions(
-        arguments.field, arguments.reason, arguments.location, arguments.timestamp_url
-    )
-    output = arguments.output or arguments.file.with_name(f"{arguments.file.stem}-signed.pdf")
+        raise CommandFailed("signatures need pyHanko: pip install '.[sign]'") from error
     try:
-        now = clock.now()
-        signer = load_signer(read_file(arguments.cert), _read_password(arguments), now=now)
-        signed = sign_pdf(read_file(arguments.file), signer, options, now=now)
+        yield
     except SigningFailedError as error:
-        raise CommandFailed(f"{arguments.file}: {error}") from error
+        raise CommandFailed(f"{file}: {error}") from error
+
+
+def run_sign(arguments: argparse.Namespace) -> int:
+    """Write the signed PDF."""
+    output = arguments.output or arguments.file.with_name(f"{arguments.file.stem}-signed.pdf")
+    with _signatures(arguments.file):
+        from workers.signer import signing
+
+        trust, now = arguments.trust, clock.now()
+        options = signing.SignatureOptions(
+            arguments.field,
+            arguments.reason,
+            arguments.location,
+            arguments.timestamp_url,
+            () if trust is None else signing.read_certificates(read_file(trust)),
+        )
+        opened = signing.open_certificate(read_file(arguments.cert), _read_password(arguments))
+        opened.check(now)
+        signed = signing.sign_pdf(read_file(arguments.file), opened.signer, options, now=now)
     write_file(output, signed)
     print_result({"output": str(output), "bytes": len(signed)}, as_json=arguments.json)
     return 0
+
+
+def run_verify(arguments: argparse.Namespace) -> int:
+    """Print each signature of a PDF; return 1 if there is none, or one is not intact or not trusted."""
+    with _signatures(arguments.file):
+        from workers.signer import signing, verifying
+
+        logging.getLogger("pyhanko").setLevel(logging.CRITICAL)  # noqa: TID251 - tracebacks
+        trust = arguments.trust
+        roots = () if trust is None else signing.read_certificates(read_file(trust))
+        found = verifying.verify_pdf(read_file(arguments.file), roots)
+    shown = [
+        asdict(one) | {"signed_at": one.signed_at and timestamp(one.signed_at)} for one in found
+    ]
+    if arguments.json:
+        print_result({"signatures": shown}, as_json=True)
+    for one in shown if not arguments.json else ():
+        print_result(one, as_json=False)
+    is_good = all(one.is_intact and one.is_trusted is not False for one in found)
+    return 0 if found and is_good else 1
 
 
 def _read_password(arguments: argparse.Namespace) -> bytes | None:

@@ -14,7 +14,7 @@ from tests.certificates import make_pkcs12
 from workers.engine.pdf_pages.form_fields import read_form
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
-from workers.signer.signing import SignatureOptions, load_signer, sign_pdf
+from workers.signer.signing import SignatureOptions, open_certificate, sign_pdf
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 OPTIONS = RenderOptions(NOW)
@@ -71,7 +71,7 @@ def measure(repeats: int = 40) -> Iterator[str]:
         yield at_most(part.name, time_part(part.markup, repeats), part.limit, "ms")
     form = make_renderer(FIELDS)()
     yield at_most("fields of this form read", time_call(lambda: read_form(form), repeats), 10, "ms")
-    signer = load_signer(make_pkcs12(NOW), None, now=NOW)
+    signer = open_certificate(make_pkcs12(NOW), None).signer
     signed = time_call(
         lambda: sign_pdf(form, signer, SignatureOptions(), now=NOW), max(repeats // 4, 1)
     )

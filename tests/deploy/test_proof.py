@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.proof import DOCS, STANDARDS, check_invoices, check_template, find_broken, summarise
+from tests.engine.finish import verapdf
+from tests.proof import DOCS, STANDARDS, check_invoices, check_template, summarise
 
 
 def test_the_published_page_is_the_summary_of_its_records():
@@ -24,17 +25,12 @@ def test_the_published_page_is_the_summary_of_its_records():
 
 
 @pytest.mark.long
+@pytest.mark.skipif(bool(verapdf.find_absence()), reason=verapdf.find_absence())
 def test_a_template_conforms_in_every_profile_that_is_published():
     rows = list(check_template("service-receipt"))
     assert {row["verdict"] for row in rows} == {"conforms"}
-    assert len(rows) == 2 * len(STANDARDS)
+    assert len(rows) == len(STANDARDS)
 
 
 def test_an_invoice_of_every_profile_is_judged_by_official_rules():
     assert {row["verdict"] for row in check_invoices()} <= {"conforms", "not wholly checked"}
-
-
-def test_a_file_without_a_promise_breaks_each_standard():
-    from tests.engine.finish.test_conformance import made
-
-    assert all(find_broken(made("2b"), one) for one in STANDARDS if "ua" in one or "-3" in one)

@@ -26,7 +26,7 @@ from tests.engine.paint.test_form_fields import made
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.pdf_pages.form_fields import read_form
 from workers.rules.judging import Judge
-from workers.signer.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
+from workers.signer.signing import SignatureOptions, SigningFailedError, open_certificate, sign_pdf
 
 ARCHIVE = 'title="T" lang="en" profile="pdf/a-3a pdf/ua-1"'
 TWO = '<signature name="buyer" label="Buyer"/><signature name="seller" label="Seller"/>'
@@ -171,7 +171,7 @@ def test_a_damaged_pdf_is_signed_or_an_error(seed):
     damaged = bytearray(made(TWO))
     for _ in range(20):
         damaged[chance.randrange(len(damaged))] = chance.randrange(256)
-    signer = load_signer(certificate(), None, now=clock.now())
+    signer = open_certificate(certificate(), None).signer
     with suppress(SigningFailedError):
         sign_pdf(bytes(damaged), signer, SignatureOptions("buyer"), now=clock.now())
 

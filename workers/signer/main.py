@@ -57,7 +57,7 @@ def make_signer(settings: SignerSettings) -> SignerServer:
     try:
         from workers.signer.server import SignerServer
         from workers.signer.service import Certificates, SigningService
-        from workers.signer.signing import InvalidTimestampUrlError, check_timestamp_url
+        from workers.signer.signing import SigningFailedError, check_timestamp_url
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise
@@ -66,7 +66,7 @@ def make_signer(settings: SignerSettings) -> SignerServer:
     if url is not None:
         try:
             check_timestamp_url(url)
-        except InvalidTimestampUrlError as error:
+        except SigningFailedError as error:
             raise WrongSetting(f"PRESSROOM_SIGNER_TIMESTAMP_URL: {error}") from error
     counted = ProcessMetrics(Exporter.SIGNER, labels={metrics.SIGNATURES: SignatureOutcome})
     signing = SigningService(Certificates(folder), counted, timestamp_url=url)

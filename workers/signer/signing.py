@@ -1,7 +1,8 @@
-"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B and B-T), by the optional library pyHanko (decision 395)."""
+"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B, B-T and B-LTA), by the optional library pyHanko (decision 395)."""
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,8 +19,10 @@ from xml.sax.saxutils import escape
 
 import aiohttp
 from asn1crypto import core, tsp
+from asn1crypto.x509 import Certificate
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import pkcs12
+from pyhanko.keys import load_certs_from_pemder_data
 from pyhanko.pdf_utils.generic import NameObject, TextStringObject
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.pdf_utils.metadata.model import VENDOR
@@ -33,6 +36,8 @@ from pyhanko.sign.fields import (
 from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
 from pyhanko.sign.timestamps import TimeStamper, TimestampRequestError
 from pyhanko.stamp import StaticStampStyle
+from pyhanko_certvalidator import ValidationContext
+from pyhanko_certvalidator.errors import InsufficientRevinfoError, ValidationError
 
 from workers.engine.characters import NOT_XML
 from workers.engine.pipeline import render
@@ -42,10 +47,6 @@ TIMEOUT_SECONDS: Final = 15
 MAX_RESPONSE_BYTES: Final = 256 * 1024  # a token with a chain of certificates has some 10 KB
 _REQUEST: Final = "application/timestamp-query"
 _RESPONSE: Final = "application/timestamp-reply"
-
-
-class InvalidTimestampUrlError(ValueError):
-    """The URL cannot be used; the message has the reason."""
 
 
 class HttpTimeStamper(TimeStamper):
@@ -86,18 +87,16 @@ def check_timestamp_url(url: str) -> str:
     """Return a URL that time stamps can be requested from.
 
     Raises:
-        InvalidTimestampUrlError: it is no http or https URL, or has a password, which others who list
+        SigningFailedError: it is no http or https URL, or has a password, which others who list
             the processes of the machine would see.
     """
     parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidTimestampUrlError(
+        raise SigningFailedError(
             f"the URL of the time-stamp server must begin with http:// or https://: {url[:200]!r}"
         )
     if parts.username is not None or parts.password is not None:
-        raise InvalidTimestampUrlError(
-            "the URL of the time-stamp server must have no name or password"
-        )
+        raise SigningFailedError("the URL of the time-stamp server must have no name or password")
     return url
 
 
@@ -147,7 +146,7 @@ _STAMP: Final = """<document tagged="false"><page size="80mm 24mm" margin="2mm"/
 <flow><p font-size="11pt" margin="0" overflow-wrap="anywhere">{name}</p><p font-size="8pt" margin="0">{time}</p></flow></document>"""
 _NO_EXPRESSION: Final = str.maketrans("{}", "()")  # the text of a document is evaluated
 # What the library raises about damaged files; zlib's error is of no other kind.
-_UNREADABLE: Final = (
+UNREADABLE: Final = (
     *(PdfError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
     *(RecursionError, NotImplementedError, AssertionError, zlib.error),
 )
@@ -183,25 +182,15 @@ class OpenedCertificate:
 class SignatureOptions:
     """The field to sign, chosen unless given, and what viewers show about the signature.
 
-    With `timestamp_url`, a time-stamp authority attests when the file was signed (PAdES B-T).
+    With `timestamp_url`, a time-stamp authority attests when the file was signed (PAdES B-T). With the `roots`
+    of both authorities, lists of revocations are fetched and stamped too (B-LTA).
     """
 
     field: str | None = None
     reason: str | None = None
     location: str | None = None
     timestamp_url: str | None = None
-
-
-def load_signer(content: bytes, password: bytes | None, *, now: datetime) -> SimpleSigner:
-    """Return the signer of a PKCS#12 file.
-
-    Raises:
-        SigningFailedError: the file is no PKCS#12, the password is wrong, or its certificate is not
-            valid now or not meant for signatures.
-    """
-    opened = open_certificate(content, password)
-    opened.check(now)
-    return opened.signer
+    roots: Sequence[Certificate] = ()
 
 
 def open_certificate(content: bytes, password: bytes | None) -> OpenedCertificate:
@@ -226,6 +215,21 @@ def open_certificate(content: bytes, password: bytes | None) -> OpenedCertificat
     return OpenedCertificate(signer, certificate)
 
 
+def read_certificates(content: bytes) -> Sequence[Certificate]:
+    """Return the certificates of a PEM or DER file.
+
+    Raises:
+        SigningFailedError: it has none.
+    """
+    try:
+        found = list(load_certs_from_pemder_data(content))
+    except UNREADABLE:
+        found = []
+    if not found:
+        raise SigningFailedError("the file of authorities has no certificate in PEM or DER")
+    return found
+
+
 def sign_pdf(
     pdf: bytes, signer: SimpleSigner, options: SignatureOptions, *, now: datetime
 ) -> bytes:
@@ -238,7 +242,8 @@ def sign_pdf(
         SigningFailedError: the PDF is damaged or encrypted, or has no such empty field, or there is
             no time stamp.
     """
-    timestamper = _make_timestamper(options.timestamp_url)
+    url = options.timestamp_url
+    timestamper = None if url is None else HttpTimeStamper(url)
     if len(pdf) > MAX_PDF_BYTES:
         raise SigningFailedError(f"the PDF has more than {MAX_PDF_BYTES:,} bytes")
     try:
@@ -252,6 +257,10 @@ def sign_pdf(
             reason=options.reason,
             location=options.location,
             subfilter=SigSeedSubFilter.PADES,
+            embed_validation_info=bool(options.roots),
+            use_pades_lta=bool(options.roots),
+            validation_context=_make_context(options) if options.roots else None,
+            signer_key_usage=set(),  # `_check_certificate` has looked
         )
         with _drawn_stamp(signer, now) as style:
             signing = PdfSigner(
@@ -261,12 +270,24 @@ def sign_pdf(
                 stamp_style=style,
                 new_field_spec=_describe_new_field(str(metadata.field_name)),
             )
-            content: bytes = signing.sign_pdf(writer).getvalue()
-        return content
+            return asyncio.run(_sign(signing, writer))
     except TimestampRequestError as error:
         raise StampingFailedError(f"{error}; the file was not signed") from error
-    except _UNREADABLE as error:
-        raise SigningFailedError(f"the PDF cannot be signed: {str(error)[:200]}") from error
+    except (*UNREADABLE, ValidationError) as error:
+        # Where a certificate cannot be validated, the library says why in the cause.
+        cause = error.__cause__ if isinstance(error.__cause__, ValidationError) else error
+        if isinstance(cause, InsufficientRevinfoError):  # its list cannot be had now
+            raise StampingFailedError(f"{str(cause)[:200]}; the file was not signed") from error
+        raise SigningFailedError(f"the PDF cannot be signed: {str(cause)[:200]}") from error
+
+
+async def _sign(signing: PdfSigner, writer: IncrementalPdfFileWriter) -> bytes:
+    try:
+        content: bytes = (await signing.async_sign_pdf(writer)).getvalue()
+    finally:
+        if signing.signature_meta.validation_context is not None:
+            await signing.signature_meta.validation_context.aclose()  # type: ignore[no-untyped-call]
+    return content
 
 
 def _check_certificate(certificate: x509.Certificate, now: datetime) -> None:
@@ -309,13 +330,12 @@ def _name_new_field(taken: Sequence[str]) -> str:
     return f"{_NEW_FIELD}{number}"
 
 
-def _make_timestamper(url: str | None) -> TimeStamper | None:
-    if url is None:
-        return None
-    try:
-        return HttpTimeStamper(url)
-    except InvalidTimestampUrlError as error:
-        raise SigningFailedError(str(error)) from error
+def _make_context(options: SignatureOptions) -> ValidationContext:
+    if options.timestamp_url is None:
+        raise SigningFailedError("a signature that lasts (B-LTA) needs a time-stamp server")
+    return ValidationContext(
+        trust_roots=options.roots, allow_fetching=True, revocation_mode="hard-fail"
+    )
 
 
 def _describe_new_field(name: str) -> SigFieldSpec:

@@ -2,8 +2,10 @@ import java.io.FileInputStream;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Date;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -27,10 +29,15 @@ import org.w3c.dom.NodeList;
  * a line for each pair with its number, and one after it for each broken rule, which begins with a tab.
  */
 public class VeraJudge {
+  private static final Map<String, ValidationProfile> PROFILES = new HashMap<>();
+
   public static void main(String[] pairs) throws Exception {
     VeraGreenfieldFoundryProvider.initialise();
     for (int at = 0; at < pairs.length; at += 2) {
-      ValidationProfile profile = read(pairs[at]);
+      if (!PROFILES.containsKey(pairs[at])) {
+        PROFILES.put(pairs[at], read(pairs[at]));
+      }
+      ValidationProfile profile = PROFILES.get(pairs[at]);
       Set<String> broken = new TreeSet<>();
       try (InputStream file = new FileInputStream(pairs[at + 1]);
           PDFAParser parser =

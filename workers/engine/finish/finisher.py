@@ -19,7 +19,6 @@ from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
 from workers.engine.finish.metadata import (
     add_output_intent,
     describe_conformance,
-    find_invoice,
 )
 from workers.engine.ports import (
     NO_PROFILES,
@@ -250,7 +249,7 @@ class FinishOptions:
     @property
     def conformance(self) -> str:
         """The RDF descriptions of the standards that the file conforms to."""
-        return describe_conformance(self.profiles, find_invoice(self.attachments))
+        return describe_conformance(self.profiles, self.attachments)
 
     @property
     def needs_metadata_only(self) -> bool:

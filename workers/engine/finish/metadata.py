@@ -167,12 +167,10 @@ ACCESSIBILITY_SCHEMA: Final = XmpSchema(
     (("part", "Integer", "Part of ISO 14289 that the file conforms to"),),
 )
 
-_NAMESPACE: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
-
 # Factur-X 1.0, 6.2: title, namespace, prefix and properties of the extension schema.
 INVOICE_SCHEMA: Final = XmpSchema(
     "Factur-X PDFA Extension Schema",
-    _NAMESPACE,
+    "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#",
     "fx",
     (
         ("DocumentFileName", "Text", "Name of the embedded XML invoice file"),
@@ -181,33 +179,6 @@ INVOICE_SCHEMA: Final = XmpSchema(
         ("ConformanceLevel", "Text", "Conformance level of the embedded Factur-X data"),
     ),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AttachedInvoice:
-    """An attached invoice: its file name and conformance level."""
-
-    file_name: str
-    level: str
-
-    def describe(self) -> str:
-        """Return its properties as an RDF description."""
-        return (
-            f'<rdf:Description rdf:about="" xmlns:fx="{_NAMESPACE}">\n'
-            "<fx:DocumentType>INVOICE</fx:DocumentType>\n"
-            f"<fx:DocumentFileName>{escape(self.file_name)}</fx:DocumentFileName>\n"
-            "<fx:Version>1.0</fx:Version>\n"
-            f"<fx:ConformanceLevel>{self.level}</fx:ConformanceLevel>\n"
-            "</rdf:Description>\n"
-        )
-
-
-def find_invoice(attachments: Iterable[Attachment]) -> AttachedInvoice | None:
-    """Return the invoice among the attached files, None without one."""
-    levels = (
-        AttachedInvoice(one.name, one.invoice_level) for one in attachments if one.invoice_level
-    )
-    return next(levels, None)
 
 
 # A PDF/UA-2 of this engine is a Well-Tagged PDF too (WTPDF 1.0, 6.1.3).
@@ -220,7 +191,7 @@ _WELL_TAGGED: Final = """<rdf:Description rdf:about="" xmlns:pdfd="http://pdfa.o
 _ARCHIVE_NAMESPACE: Final = "http://www.aiim.org/pdfa/ns/id/"
 
 
-def describe_conformance(profiles: ConformanceProfiles, invoice: AttachedInvoice | None) -> str:
+def describe_conformance(profiles: ConformanceProfiles, attachments: Iterable[Attachment]) -> str:
     """Return the RDF descriptions that profiles add to the XMP packet.
 
     PDF/A-4 takes properties of any schema; PDF/A-2 and -3 ask for descriptions of the schemas.
@@ -240,9 +211,17 @@ def describe_conformance(profiles: ConformanceProfiles, invoice: AttachedInvoice
         described += _WELL_TAGGED if accessibility.is_pdf2 else ""
     if archive is None or archive.is_pdf2:
         return described
+    invoice = next((one for one in attachments if one.invoice_level), None)
     if invoice is None:
         return described + _describe_schemas(schemas)
-    return described + _describe_schemas([*schemas, INVOICE_SCHEMA]) + invoice.describe()
+    properties = {
+        "DocumentType": "INVOICE",
+        "DocumentFileName": escape(invoice.name),
+        "Version": "1.0",
+        "ConformanceLevel": invoice.invoice_level,
+    }
+    described += _describe_schemas([*schemas, INVOICE_SCHEMA])
+    return described + _describe_standard("fx", INVOICE_SCHEMA.namespace, properties)
 
 
 def _describe_standard(prefix: str, namespace: str, properties: Mapping[str, str]) -> str:

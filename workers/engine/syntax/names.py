@@ -137,10 +137,7 @@ def _read_media_type(text: str) -> str:
 
 
 def _read_profiles(text: str) -> ConformanceProfiles:
-    profiles = _PROFILES.get(" ".join(sorted(text.split())))
-    if profiles is None:
-        raise ValueError(text)
-    return profiles
+    return _PROFILES[" ".join(sorted(text.split()))]
 
 
 def _read_date_or_instant(text: str) -> date | datetime:
