@@ -21,7 +21,6 @@ from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
 from api.jobs.routes import JobRoutes, SubjectRoutes
 from api.openapi.description import describe
-from api.openapi.routes import DESCRIBE, OpenApiRoutes
 from api.operations.model import Routes, find_scopes
 from api.ops.routes import (
     HealthRoutes,
@@ -36,7 +35,7 @@ from api.previews.routes import PREVIEW_PATH, PreviewRoutes
 from api.render.inspection import InspectionRoutes
 from api.render.routes import RenderRoutes
 from api.single_sign_on.routes import SignInRoutes
-from api.studio.documentation import DocumentationRoutes
+from api.studio.documentation import DESCRIBE, DocumentationRoutes
 from api.studio.routes import StudioRoutes
 from api.templates.names import SlugRoutes, TagRoutes
 from api.templates.routes import TemplateRoutes
@@ -197,7 +196,6 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     AdminRoutes,
     SignInRoutes,
     StudioRoutes,
-    OpenApiRoutes,
     DocumentationRoutes,
     HealthRoutes,
     MetricsRoutes,

@@ -1,1 +1,1 @@
-"""The OpenAPI description of the interface, and the page that shows it."""
+"""The OpenAPI description of the interface."""

@@ -1,4 +1,4 @@
-"""GET /docs/ and its files: the pages of the documentation, which a page of the Studio's build shows with one search.
+"""GET /, GET /docs/ and its files: the pages of the documentation, which a page of the Studio's build shows with one search.
 
 The pages are Markdown, as in the repository; their list is that of `make docs`.
 """
@@ -13,21 +13,26 @@ from importlib.resources.abc import Traversable
 from json import dumps
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, current_app, request
 
-from api.operations.model import OperationResponse, Parameter, Routes, get, string
+from api.http import write_json
+from api.operations.model import OperationResponse, Parameter, Routes, get, json_content, string
 from api.static_files import StaticFile, make_file, write_file
-from api.studio.routes import HEADERS, write_studio_file
+from api.studio.routes import HEADERS, PAGE, describe_file, write_studio_file
 from shared.errors import ServiceError
 
-LANGUAGE: Final = "language"
+DESCRIBE: Final = "describe"  # the extension of an app that describes its routes
 _LIST: Final = "deploy/docs/zensical.toml"
 # What is read by those who work on Pressroom itself, with its repository.
 _LEFT_OUT: Final = ("README.md", "tests/", "deploy/decisions/", "workers/engine/decisions/")
-_FILES: Final = ("deploy/docs", "deploy/editors", "workers/engine/pictures")
-_SUFFIXES: Final = (".png", ".json")
-_SCHEMA: Final = "workers/engine/pressroom.rng"
-_PAGE: Final = OperationResponse("The page.", {"text/html": {"type": "string"}})
+_FOLDERS: Final = (
+    "deploy/docs",
+    "deploy/docs/charts",
+    "deploy/docs/typography",
+    "deploy/editors",
+    "workers/engine",
+    "workers/engine/pictures",
+)
 
 
 class DocumentationRoutes(Routes):
@@ -35,7 +40,27 @@ class DocumentationRoutes(Routes):
 
     tag = "Operation"
 
-    @get("/docs/", {200: _PAGE}, name="openDocumentation", is_strict=True)
+    @get(
+        "/",
+        {200: OperationResponse("The start.", {**json_content("Start"), **PAGE.content})},
+    )
+    def read_start(self) -> Response:
+        """Start page.
+
+        The documentation if Accept contains text/html, else links to /docs as JSON.
+        """
+        if "text/html" in request.headers.get("Accept", ""):
+            response = write_studio_file("site.html")
+        else:
+            response = write_json(
+                {"name": "Pressroom", "docs": "/docs", "openapi": "/docs/openapi.json"}
+            )
+        response.vary.add("Accept")
+        response.headers.add("Link", '</docs>; rel="service-doc"')
+        response.headers.add("Link", '</docs/openapi.json>; rel="service-desc"')
+        return response
+
+    @get("/docs/", {200: PAGE}, name="openDocumentation", is_strict=True)
     def open_documentation(self) -> Response:
         """Open the documentation.
 
@@ -43,9 +68,17 @@ class DocumentationRoutes(Routes):
         """
         return write_studio_file("site.html")
 
+    @get("/docs/openapi.json", {200: describe_file("application/json")})
+    def describe(self) -> Response:
+        """OpenAPI description.
+
+        OpenAPI 3.1.
+        """
+        return write_json(_describe())
+
     @get(
         "/docs/{page}",
-        {200: _PAGE},
+        {200: PAGE},
         path_parameters=(Parameter("page", string("Its name.", examples=["settings"]), "A page."),),
         errors={404: ()},
         name="readDocumentation",
@@ -62,7 +95,7 @@ class DocumentationRoutes(Routes):
 
     @get(
         "/docs/language/{name}",
-        {200: _PAGE},
+        {200: PAGE},
         path_parameters=(Parameter("name", string("Its name.", examples=["td"]), "A part of it."),),
         name="readLanguage",
     )
@@ -75,7 +108,7 @@ class DocumentationRoutes(Routes):
 
     @get(
         "/docs/pages.json",
-        {200: OperationResponse("The pages.", {"application/json": {"type": "object"}})},
+        {200: describe_file("application/json")},
         name="listDocumentation",
     )
     def list_documentation(self) -> Response:
@@ -87,15 +120,7 @@ class DocumentationRoutes(Routes):
 
     @get(
         "/docs/files/{name}",
-        {
-            200: OperationResponse(
-                "The file.",
-                {
-                    media: {"type": "string"}
-                    for media in ("image/png", "application/json", "application/xml")
-                },
-            )
-        },
+        {200: describe_file("image/png", "application/json", "application/xml")},
         path_parameters=(Parameter("name", string("Its name.", examples=["td.png"]), "A file."),),
         errors={404: ()},
         name="readDocumentationFile",
@@ -109,6 +134,11 @@ class DocumentationRoutes(Routes):
             message = f"The documentation has no file {name[:100]!r}."
             raise ServiceError(404, message)
         return write_file(_load_file(name), HEADERS)
+
+
+@lru_cache(maxsize=1)  # every app has the same routes
+def _describe() -> Mapping[str, Any]:
+    return dict(current_app.extensions[DESCRIBE]())
 
 
 def _open(path: str) -> Traversable:
@@ -141,15 +171,13 @@ def _write_pages() -> StaticFile:
 
 @lru_cache(maxsize=1)
 def _find_files() -> Mapping[str, Traversable]:
-    """The files by their paths below one of the folders, with dashes: `charts-bars.png`."""
-    found = {"pressroom.rng": _open(_SCHEMA)}
-    for folder in _FILES:
-        for entry in _open(folder).iterdir():
-            prefix = f"{entry.name}-" if entry.is_dir() else ""
-            for file in entry.iterdir() if entry.is_dir() else (entry,):
-                if file.name.endswith(_SUFFIXES):
-                    found[prefix + file.name] = file
-    return found
+    """The pictures and tables by name; those of a folder of the pages have its name before theirs."""
+    return {
+        f"{folder.rpartition('/')[2]}-{file.name}" if "docs/" in folder else file.name: file
+        for folder in _FOLDERS
+        for file in _open(folder).iterdir()
+        if file.name.endswith((".png", ".json", ".rng"))
+    }
 
 
 @cache  # as many as there are files: 2 MB

@@ -29,12 +29,22 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 
+def describe_file(*media: str) -> OperationResponse:
+    """Return the response of a static file of one of the media types."""
+    return OperationResponse(
+        "The file.", {each: {"type": "object" if "json" in each else "string"} for each in media}
+    )
+
+
+PAGE: Final = describe_file("text/html")
+
+
 class StudioRoutes(Routes):
     """The views."""
 
     tag = "Operation"
 
-    @get("/studio", {200: OperationResponse("The page.", {"text/html": {"type": "string"}})})
+    @get("/studio", {200: PAGE})
     def open_studio(self) -> Response:
         """Open the Studio.
 
@@ -45,19 +55,8 @@ class StudioRoutes(Routes):
     @get(
         "/studio/{file}",
         {
-            200: OperationResponse(
-                "The file.",
-                {
-                    media: {"type": "string"}
-                    for media in (
-                        "text/html",
-                        "text/javascript",
-                        "text/css",
-                        "application/json",
-                        "image/svg+xml",
-                        "text/plain",
-                    )
-                },
+            200: describe_file(
+                "text/html", "text/javascript", "text/css", "image/svg+xml", "text/plain"
             )
         },
         errors={404: ()},
@@ -69,11 +68,7 @@ class StudioRoutes(Routes):
         """
         return write_studio_file(file)
 
-    @get(
-        "/docs",
-        {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
-        is_strict=True,
-    )
+    @get("/docs", {200: PAGE}, is_strict=True)
     def read_description(self) -> Response:
         """API description as a page.
 

@@ -43,7 +43,7 @@ function Documentation() {
         {site.data && <Search site={site.data} />}
         <LanguageChoice onChange={() => redraw((n) => n + 1)} />
       </header>
-      <Result of={site}>{(known) => <Shown site={known} address={decodeURIComponent(location.pathname)} />}</Result>
+      <Result of={site}>{(known) => <Shown site={known} address={location.pathname === "/" ? HOME : decodeURIComponent(location.pathname)} />}</Result>
     </div>
   );
 }

@@ -9,10 +9,10 @@ import { usePolling } from "../lib/poll";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { canRepeat, repeatFailed, writeFailed } from "../lib/started";
-import type { RunAccount } from "../lib/records";
 import type { Account, Batch, BatchItem, PageProps } from "../lib/types";
 import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
+import { Run } from "./run";
 
 const BATCH_STATUSES = ["queued", "running", "finished", "cancelled"] as const;
 const ITEM_STATUSES = ["failed", "succeeded", "queued", "running", "cancelled"] as const;
@@ -116,40 +116,6 @@ function Progress({ of: batch }: { of: Batch }) {
   );
 }
 
-/** The files of a batch with a plan, and their index. */
-function RunFiles({ path, onSave }: { path: string; onSave: (from: string, name: string) => void }) {
-  const account = useLoad(() => askJson<RunAccount>("GET", `${path}/account`), [path]);
-  return (
-    <section aria-labelledby="files">
-      <div class="head">
-        <h2 id="files">{t("plans.files")}</h2>
-        <button type="button" onClick={() => onSave(`${path}/index`, "index")}>
-          {t("batches.index")}
-        </button>
-      </div>
-      <Result of={account}>
-        {({ files, held }) => (
-          <>
-            {held > 0 && <Notice>{count("batches.held", held)}</Notice>}
-            <ul class="stack">
-              {files.map((file) => (
-                <li key={file.number} class="between">
-                  <span>
-                    {t("batches.file", { n: file.number })} · {count("batches.documents", file.documents)} · {count("batches.pages", file.pages)} · {count("batches.sheets", file.sheets)}
-                  </span>
-                  <button type="button" class="quiet" aria-label={t("jobs.downloadThis", { id: t("batches.file", { n: file.number }) })} onClick={() => onSave(`${path}/files/${file.number}`, `${file.number}.pdf`)}>
-                    {t("jobs.download")}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </Result>
-    </section>
-  );
-}
-
 function BatchPage({ id, account }: { id: string; account: Account }) {
   const path = `/v2/batches/${encodeURIComponent(id)}`;
   const batch = useLoad(() => askJson<Batch>("GET", path), [path]);
@@ -221,7 +187,7 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
               </p>
               <Progress of={record} />
             </section>
-            {record.plan && !isGoing(record) && <RunFiles path={path} onSave={save} />}
+            {record.plan && <Run batch={record} isGoing={isGoing(record)} mayDecide={mayChange(account, "render")} onSave={save} onDecide={batch.reload} />}
           </>
         )}
       </Result>

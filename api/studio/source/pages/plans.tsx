@@ -6,7 +6,7 @@ import { ask, askAll, askJson, Failure } from "../lib/api";
 import { describe, useLoad } from "../lib/load";
 import { formatAgo, formatNumber, t } from "../lib/messages";
 import { drawPage } from "../lib/previews";
-import type { Plan, PlanMarks, StoredPlan } from "../lib/records";
+import type { HoldCondition, Plan, PlanMarks, StoredPlan } from "../lib/records";
 import { maySee } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import type { PageProps, Template } from "../lib/types";
@@ -109,7 +109,7 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
   const [plan, setPlan] = useState(stored);
   const [told, setTold] = useState<{ kind: "good" | "error"; text: string } | null>(null);
   const id = useId();
-  const { split = {}, marks } = stored;
+  const { split = {}, marks, hold = {} } = stored;
   const save = async (event: SubmitEvent) => {
     event.preventDefault();
     try {
@@ -187,7 +187,23 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
           )}
         </fieldset>
         <fieldset>
+          <legend>{t("plans.hold")}</legend>
+          <Field label={t("plans.proof")} hint={t("plans.proofHelp")} name="proof" type="number" min={1} max={1000} defaultValue={String(hold.proof ?? "")} />
+          <Lines label={t("plans.warnings")} hint={t("plans.warningsHelp")} name="warnings" value={hold.warnings} />
+          <Lines label={t("plans.missing")} hint={t("plans.missingHelp")} name="missing" value={hold.conditions?.filter(isMissing).map(({ value }) => value)} />
+        </fieldset>
+        <fieldset>
           <legend>{t("plans.index")}</legend>
+          <div class="field">
+            <label for={`${id}-index`}>{t("plans.indexKind")}</label>
+            <select id={`${id}-index`} name="index">
+              {(["csv", "ndjson"] as const).map((kind) => (
+                <option key={kind} value={kind} selected={stored.index === kind}>
+                  {t(`plans.${kind}`)}
+                </option>
+              ))}
+            </select>
+          </div>
           <Lines label={t("plans.fields")} hint={t("plans.fieldsHelp")} name="fields" value={stored.fields} />
         </fieldset>
         {told && <Notice kind={told.kind}>{told.text}</Notice>}
@@ -219,6 +235,11 @@ function Lines({ label, hint, name, value = [] }: { label: string; hint: string;
   );
 }
 
+/** Whether a condition holds documents without a value, and says nothing else. */
+function isMissing(condition: HoldCondition): boolean {
+  return condition.missing === true && Object.keys(condition).length === 2;
+}
+
 /** Read the plan of the form; what it has no fields for stays as it was. */
 function readForm(form: HTMLFormElement, stored: Plan): Plan {
   const data = new FormData(form);
@@ -240,6 +261,12 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
     split: { ...(text("unit") && { [text("unit")]: Number(text("most") || 2500) }), ...(text("value") && { value: text("value") }) },
     duplex: data.has("duplex"),
     ...(marks && { marks }),
+    hold: {
+      ...(text("proof") && { proof: Number(text("proof")) }),
+      warnings: lines("warnings"),
+      conditions: [...(stored.hold?.conditions ?? []).filter((each) => !isMissing(each)), ...lines("missing").map((value) => ({ value, missing: true }))],
+    },
+    index: text("index") === "ndjson" ? "ndjson" : "csv",
     fields: lines("fields"),
   };
 }

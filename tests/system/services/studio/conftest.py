@@ -15,6 +15,7 @@ from tests.system.conftest import Account
 
 SOURCE = Path(api.studio.__file__).with_name("source")
 SECONDS = 30
+WORDS = {"en": ("API key", "Sign in", "Templates"), "de": ("API-Schlüssel", "Anmelden", "Vorlagen")}
 expect.set_options(timeout=SECONDS * 1000)
 
 
@@ -96,9 +97,10 @@ def sign_in(open_page, address) -> Callable[..., Page]:
 
 
 def enter(page: Page, key: str) -> None:
-    page.get_by_label("API key").fill(key)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Templates", exact=True).wait_for()
+    field, button, title = WORDS[page.evaluate("document.documentElement.lang")]
+    page.get_by_label(field).fill(key)
+    page.get_by_role("button", name=button).click()
+    page.get_by_role("heading", name=title, exact=True).wait_for()
 
 
 @pytest.fixture

@@ -269,14 +269,10 @@ def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, sche
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_panel_of_the_search_is_translated_and_accessible(
-    open_page, address, account, find_violations, scheme
+    sign_in, account, find_violations, scheme
 ):  # fmt: skip
     template = account.store_template(GOOD.encode())
-    page = open_page(locale="de-AT", color_scheme=scheme)
-    page.goto(address)
-    page.get_by_label("API-Schlüssel").fill(account.api_key)
-    page.get_by_role("button", name="Anmelden").click()
-    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+    page = sign_in(account, locale="de-AT", color_scheme=scheme)
     open_editor(page, template)
     code(page).click()
     page.keyboard.press("Control+f")

@@ -235,12 +235,8 @@ def test_axe_finds_nothing_in_the_forms(sign_in, account, find_violations, schem
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
 
 
-def test_the_forms_are_german(open_page, address, account):
-    page = open_page(locale="de-DE")
-    page.goto(address)
-    page.get_by_label("API-Schlüssel").fill(account.api_key)
-    page.get_by_role("button", name="Anmelden").click()
-    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+def test_the_forms_are_german(sign_in, account):
+    page = sign_in(account, locale="de-DE")
     card = page.get_by_role("listitem").filter(has_text="service-simple-invoice")
     card.get_by_role("button", name="Einfache Rechnung").click()
     page.get_by_role("dialog").get_by_role("button", name="Anlegen").click()

@@ -68,15 +68,19 @@ def test_a_plan_is_made_by_a_form_and_a_batch_leaves_by_it(page: Page, account, 
 
 
 def test_a_plan_keeps_what_its_form_has_no_fields_for(page: Page, account):
-    plan = b'{"hold": {"proof": 3}, "index": "ndjson", "marks": {"type": "omr", "left": 5, "top": 90, "pitch": 5}}'
+    plan = b"""{"hold": {"proof": 3, "conditions": [{"value": "total", "above": 9}]}, "index": "ndjson",
+        "marks": {"type": "omr", "left": 5, "top": 90, "pitch": 5}}"""
     headers = {"Content-Type": "application/json"}
     assert account.request("PUT", "/v2/plans/kept", plan, headers=headers).status == 201
     page.goto(page.url.partition("#")[0] + "#/batches/plans/kept")
+    expect(page.get_by_label("Proof of the first documents")).to_have_value("3")
+    page.get_by_label("Those without a value").fill("to.zip")
     page.get_by_label("From the upper edge, mm").fill("95")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Saved as version 2.")).to_be_visible()
     stored = account.request("GET", "/v2/plans/kept").json["plan"]
-    assert stored["hold"] == {"proof": 3}
+    held = [{"value": "total", "above": 9}, {"value": "to.zip", "missing": True}]
+    assert stored["hold"] == {"proof": 3, "conditions": held}
     assert stored["index"] == "ndjson"
     assert (stored["marks"]["top"], stored["marks"]["pitch"]) == (95, 5)
     page.get_by_label("From the left edge, mm").fill("150")
@@ -99,13 +103,15 @@ def test_axe_finds_nothing_in_a_plan(sign_in, account, find_violations, scheme, 
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
 
 
-def test_a_plan_is_german(open_page, address, account):
-    page = open_page(locale="de-DE")
-    page.goto(address)
-    page.get_by_label("API-Schlüssel").fill(account.api_key)
-    page.get_by_role("button", name="Anmelden").click()
-    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+def test_a_plan_is_german(sign_in, address, account):
+    page = sign_in(account, locale="de-DE")
     page.goto(address + "#/batches/plans/nacht")
-    for label in ("Sortieren nach", "Eine neue Datei beginnt", "Art", "Felder"):
+    for label in (
+        "Sortieren nach",
+        "Eine neue Datei beginnt",
+        "Art",
+        "Solche mit einer Warnung",
+        "Felder",
+    ):
         expect(page.get_by_label(label, exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="Die ersten Blätter")).to_be_visible()

@@ -117,12 +117,8 @@ def test_everything_is_done_by_keyboard(page: Page):
     expect(page.get_by_role("main")).to_be_focused()
 
 
-def test_the_page_is_translated_to_german(sign_in, open_page, address, account):
-    page = open_page(locale="de-AT")
-    page.goto(address)
-    page.get_by_label("API-Schlüssel").fill(account.api_key)
-    page.get_by_role("button", name="Anmelden").click()
-    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+def test_the_page_is_translated_to_german(sign_in, account):
+    page = sign_in(account, locale="de-AT")
     assert page.evaluate("document.documentElement.lang") == "de"
     page.get_by_role("link", name="Konto", exact=True).click()
     page.get_by_label("Sprache").select_option("en")

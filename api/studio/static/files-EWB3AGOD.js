@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-SXWDJ3L3.js";import"./chunk-TFNS4DSZ.js";import"./chunk-WVDNW2WI.js";import"./chunk-XJFPY5HO.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-UBBOG2F4.js";import"./chunk-P6USQMMZ.js";import"./chunk-RSC73A3D.js";import"./chunk-XJFPY5HO.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
