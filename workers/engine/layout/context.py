@@ -239,25 +239,6 @@ class PageCanvas:
     cell being drawn (CSS 2.2, 10.1). `structure` is the structure tree of a tagged document.
     """
 
-    __slots__ = (
-        "_findings",
-        "_reported",
-        "addresses",
-        "codes",
-        "containing_block",
-        "footer",
-        "index",
-        "is_artifact",
-        "is_dry_run",
-        "is_rotated",
-        "items",
-        "outline",
-        "overflow",
-        "page",
-        "structure",
-        "values",
-    )
-
     records_boxes: ClassVar[bool] = False  # whether `add_box` records the boxes
 
     def __init__(
@@ -567,8 +548,6 @@ class ContentProblem:
 
 class DryRunCanvas(PageCanvas):
     """A canvas that locates anchors, note calls among them, and figures that float."""
-
-    __slots__ = ("anchors", "floats")
 
     def __init__(self, page: LaidOutPage, values: PageValues) -> None:
         super().__init__(page, values=values)

@@ -132,13 +132,6 @@ CheckBarcode = Callable[[Barcode], tuple[str, str] | None]
 class BuildState(EvaluationState):
     """The findings, counters, ids and limits of one build; every scope of the build leads to it."""
 
-    __slots__ = (
-        *("_reserved", "_paragraphs", "_reported", "_iterations", "fragments", "ids"),
-        *("_barcodes", "_encodable", "_encoded", "data"),
-        *("counters", "references", "is_page_time", "links", "footnotes", "form_fields"),
-        *("rendered_terms", "totals", "judge", "validator"),
-    )
-
     def __init__(
         self,
         findings: Findings,

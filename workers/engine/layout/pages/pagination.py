@@ -32,7 +32,6 @@ from workers.engine.layout.context import (
     Region,
     Resume,
 )
-from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pages.floats import (
     EMPTY_QUEUE,
     NO_FLOATS,
@@ -54,6 +53,7 @@ from workers.engine.layout.pages.paper import (
     group_by_family,
     lay_out_running_content,
     locate_on_page,
+    make_page,
     select_master,
 )
 from workers.engine.layout.references import ShownText
@@ -520,8 +520,7 @@ class _Paginator:
         """Return the footnote filler of a flow on a page, None in a document without notes."""
         if self.footnotes is None:
             return None
-        page = LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed)
-        values = self.page_numbers.values(plan, len(self.pages))
+        page, values = make_page(plan.master), self.page_numbers.values(plan, len(self.pages))
         return FootnoteFiller(context, self.footnotes, page, values, flow_progress.notes)
 
     def _float_filler(
@@ -536,7 +535,7 @@ class _Paginator:
             return None
         state = FloatState(
             context,
-            LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed),
+            make_page(plan.master),
             self.page_numbers.values(plan, len(self.pages)),
             floats=flow_progress.floating,
             queue=flow_progress.floats,

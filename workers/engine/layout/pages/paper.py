@@ -424,10 +424,7 @@ def locate_on_page(plan: PagePlan, values: PageValues, found: dict[str, PageLoca
     page = PageLocation(values.index, plan.number, plan.run)
     for filled in plan.filled_areas:
         if filled.anchors is None:
-            page_size = display.LaidOutPage(
-                plan.master.width, plan.master.height, bleed=plan.master.bleed
-            )
-            canvas = DryRunCanvas(page_size, values)
+            canvas = DryRunCanvas(make_page(plan.master), values)
             filled.fragment.draw(canvas, filled.rectangle.x, filled.rectangle.y)
             filled.anchors = tuple(canvas.anchors)
         for name in filled.anchors:

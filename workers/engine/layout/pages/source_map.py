@@ -58,8 +58,6 @@ _WITHOUT_BOX: Final = (PageMaster, int)
 class MappingCanvas(PageCanvas):
     """A canvas that records the boxes of a page; running content has owners, and problems are discarded."""
 
-    __slots__ = ("_records",)
-
     records_boxes: ClassVar[bool] = True
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
