@@ -230,7 +230,7 @@ def _before_request(ports: Ports) -> Response | None:
     ports.metrics.count(metrics.IN_PROGRESS)
     if ports.traces.is_on:
         name = f"{method_label(request)} {route_label(request)}"
-        g.span = ports.traces.server_span(name, parent=request.headers.get("traceparent"))
+        g.span = ports.traces.span(name, parent=request.headers.get("traceparent"), is_request=True)
         g.span.__enter__()
     g.started_at = ticks()
     g.request_id = new_id("req")

@@ -17,7 +17,7 @@ from flask import Response, g, request
 from werkzeug.exceptions import NotFound
 
 from api.account.keys import create_key, receive_key_request, revoke_key
-from api.admission.body import receive_body
+from api.admission.body import receive_record
 from api.auth.guard import current_principal, find_api_key
 from api.http import (
     parse_date,
@@ -25,7 +25,6 @@ from api.http import (
     read_choice,
     read_cursor,
     read_limit,
-    require_content_type,
     write_json,
 )
 from api.operations.model import (
@@ -396,17 +395,7 @@ class AuditRoutes(Routes):
 
 
 def _receive(kind: type[R]) -> R:
-    """Receive a JSON object of a kind.
-
-    Raises:
-        ServiceError: 400, it is none; 413, 415.
-    """
-    with receive_body(request, limit=_MAX_BODY) as body:
-        require_content_type(request, ("application/json",))
-        try:
-            return kind.decode(body.read())
-        except ValueError as error:
-            raise ServiceError(400, f"Invalid body: {error}.") from error
+    return receive_record(request, kind, is_required=True, limit=_MAX_BODY)
 
 
 def _known(work: Callable[[], T]) -> T:

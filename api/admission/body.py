@@ -137,20 +137,12 @@ def receive_body(request: Request, *, limit: int | None = None) -> Iterator[Body
         ServiceError: 413, the Content-Length is above `limit` bytes, or as soon as the decompressed body
             is; 400, the body is cut short; 415 for a Content-Encoding other than gzip.
     """
-    limit = get_limits().body_bytes if limit is None else limit
-    source = _open_source(request, limit=limit)
-    with _open_spool(source.declared) as file:
-        size = 0
+    stream = BodyStream(request, limit=get_limits().body_bytes if limit is None else limit)
+    with _open_spool(stream.declared) as file:
         # Never get_data(): it silently truncates a chunked body at a limit.
-        while size != source.declared and (chunk := source.read(_CHUNK)):
-            time.sleep(_PAUSE_SECONDS)
-            size += len(chunk)
-            if size > limit:
-                raise _too_large(limit)
+        while chunk := stream.read():
             file.write(chunk)
-        # The server reports a truncated body as if it had ended.
-        if source.declared is not None and size != source.declared:
-            raise _broken_off()
+        size = file.tell()
         file.seek(0)
         yield Body(file, size)
 
@@ -170,20 +162,22 @@ class BodyStream:
         Raises:
             ServiceError: 413, 415.
         """
-        self._source = _open_source(request, limit=limit)
+        self._read, self.declared = _open_source(request, limit=limit)
         self._limit = limit
         self._note = note
         self._size = 0
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, up to `size`; empty at the end."""
+        if self._size == self.declared:
+            return b""
         time.sleep(_PAUSE_SECONDS)
-        declared = self._source.declared
-        chunk = self._source.read(_CHUNK if size < 0 else min(size, _CHUNK))
+        chunk = self._read(_CHUNK if size < 0 else min(size, _CHUNK))
         self._size += len(chunk)
         if self._size > self._limit:
             raise _too_large(self._limit)
-        if not chunk and declared is not None and self._size != declared:
+        # The server reports a truncated body as if it had ended.
+        if not chunk and self.declared is not None:
             raise _broken_off()
         self._note(chunk)
         return chunk
@@ -199,20 +193,29 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
 
 
 def receive_record(
-    request: Request, kind: type[R], *, what: str = "request", is_required: bool = False
+    request: Request,
+    kind: type[R],
+    *,
+    what: str = "request",
+    is_required: bool = False,
+    limit: int = MAX_PARSED_BYTES,
 ) -> R:
     """Receive a small JSON object as a record; without a body its fields are missing, unless one is required.
 
     Raises:
         ServiceError: 415, 413 and 400, as those of `receive_fields`.
     """
-    return decode_record(_receive_object(request, is_required=is_required), kind, what=what)
+    return decode_record(
+        _receive_object(request, is_required=is_required, limit=limit), kind, what=what
+    )
 
 
-def _receive_object(request: Request, *, is_required: bool = False) -> bytes:
+def _receive_object(
+    request: Request, *, is_required: bool = False, limit: int = MAX_PARSED_BYTES
+) -> bytes:
     if "Content-Type" in request.headers:
         require_content_type(request, ("application/json",))
-    with receive_body(request, limit=MAX_PARSED_BYTES) as body:
+    with receive_body(request, limit=limit) as body:
         data = body.read()
     if not data and is_required:
         raise ServiceError(400, "The body is empty; send a JSON object.")
@@ -227,22 +230,15 @@ def _open_spool(declared: int | None) -> BinaryIO:
     return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES))
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The reader of a body and its declared length, None for a chunked or compressed body."""
-
-    read: Callable[[int], bytes]
-    declared: int | None
-
-
-def _open_source(request: Request, *, limit: int) -> _Source:
+def _open_source(request: Request, *, limit: int) -> tuple[Callable[[int], bytes], int | None]:
+    """Return the reader of a body and its declared length, None for a chunked or compressed body."""
     packed = is_packed(request)
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
     if packed:
-        return _Source(UnpackedStream(_PackedBody(request, limit=limit).read).read, None)
-    return _Source(partial(_read_chunk, request.stream, limit), declared)
+        return UnpackedStream(_PackedBody(request, limit=limit).read).read, None
+    return partial(_read_chunk, request.stream, limit), declared
 
 
 class _PackedBody:

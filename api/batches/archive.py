@@ -15,7 +15,7 @@ from api.conditional_requests import make_etag
 from api.pdf_headers import DEFAULT_FILENAME, sanitize_filename
 from api.ports import Ports
 from shared.batches.records import Batch, BatchItem, ItemStatus
-from shared.batches.repository import BatchPart, list_items, list_items_of_part, list_parts
+from shared.batches.repository import BatchPart, iterate_items, list_items_of_part, list_parts
 from shared.blobs.store import BlobMissingError, ByteRange, skip
 from shared.limits import KB
 
@@ -113,7 +113,6 @@ def _encode(name: str) -> bytes:
 MANIFEST: Final = "manifest.ndjson"
 _FORMAT: Final = "zip 1"  # change it when the bytes of a zip do
 _PARTS_AT_ONCE: Final = 100
-_ITEMS_AT_ONCE: Final = 1000
 _CHUNK_BYTES: Final = 256 * KB
 
 
@@ -165,7 +164,7 @@ class Archive:
         if archive.offset + entry_size(MANIFEST, size) <= begin:
             archive.skip(MANIFEST, size=size, crc32=crc32)
         else:
-            items = _iterate_items(self._batch, self._ports)
+            items = iterate_items(self._ports.database, self._batch)
             lines = (_write_line(self._batch, item) for item in items)
             yield from archive.write(MANIFEST, lines, size=size, crc32=crc32)
         yield archive.close()
@@ -198,7 +197,7 @@ class Archive:
         """The size of the zip; the size of the manifest and its CRC-32."""
         archive = ZipWriter()
         crc32 = size = 0
-        for item in _iterate_items(self._batch, self._ports):
+        for item in iterate_items(self._ports.database, self._batch):
             if item.place is not None and item.part_key is not None:
                 name = archive_entry_name(item)
                 archive.skip(name, size=item.place.length, crc32=item.place.crc32)
@@ -233,17 +232,6 @@ def _write_line(batch: Batch, item: BatchItem) -> bytes:
         record["file"] = archive_entry_name(item)
     line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
     return line.encode("utf-8", "replace")
-
-
-def _iterate_items(batch: Batch, ports: Ports) -> Iterator[BatchItem]:
-    after, has_more = -1, True
-    while has_more:
-        with ports.database.snapshot() as session:
-            items, has_more = list_items(
-                session, batch, after=after, limit=_ITEMS_AT_ONCE, status=None
-            )
-        yield from items
-        after = items[-1].index
 
 
 def _read_chunks(stream: IO[bytes], size: int) -> Iterator[bytes]:

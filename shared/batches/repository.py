@@ -39,7 +39,7 @@ from shared.batches.records import (
 )
 from shared.batches.slice_scheduling import add_to_rotation
 from shared.db.queries import belongs_to_slots, find_retention, select_newest
-from shared.db.session import Session
+from shared.db.session import Database, Session
 from shared.db.tables import (
     HAS_DECISIONS,
     IS_OPEN,
@@ -388,6 +388,7 @@ def _end(session: Session, batch_id: str, status: BatchStatus, at: datetime) -> 
 
 
 _ITEMS_AT_ONCE: Final = 10_000
+_READ_AT_ONCE: Final = 1000
 
 
 def list_due_batches(
@@ -473,6 +474,18 @@ def list_items(
         waiting = _list_unended(session, batch, after=after)
         found = list(islice((item for item in waiting if item.status is status), limit + 1))
     return found[:limit], len(found) > limit
+
+
+def iterate_items(database: Database, batch: Batch) -> Iterator[BatchItem]:
+    """Yield all documents in input order, some with each transaction."""
+    after, has_more = -1, True
+    while has_more:
+        with database.snapshot() as session:
+            items, has_more = list_items(
+                session, batch, after=after, limit=_READ_AT_ONCE, status=None
+            )
+        yield from items
+        after = items[-1].index
 
 
 def find_item(session: Session, batch: Batch, index: int) -> BatchItem | None:

@@ -42,26 +42,21 @@ class OpenTelemetry(Traces):
 
     @contextmanager
     def span(
-        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
+        self,
+        name: str,
+        *,
+        parent: str | None = None,
+        is_request: bool = False,
+        **attributes: SpanAttribute,
     ) -> Iterator[None]:
         """Trace the body as a span; see `Traces.span`."""
+        context = self._context(parent)
         kind = SpanKind.INTERNAL if parent is None else SpanKind.CONSUMER
-        with self._tracer.start_as_current_span(
-            name, context=self._context(parent), kind=kind, attributes=_named(attributes)
-        ):
-            yield
-
-    @contextmanager
-    def server_span(
-        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
-    ) -> Iterator[None]:
-        """Trace the body as a server span; see `Traces.server_span`."""
-        with self._tracer.start_as_current_span(
-            name,
+        if is_request:
             # An empty context: the thread's previous request is not the parent.
-            context=self._context(parent) or Context(),
-            kind=SpanKind.SERVER,
-            attributes=_named(attributes),
+            context, kind = context or Context(), SpanKind.SERVER
+        with self._tracer.start_as_current_span(
+            name, context=context, kind=kind, attributes=_named(attributes)
         ):
             yield
 

@@ -18,15 +18,17 @@ class Traces:
     is_on = False
 
     def span(
-        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
+        self,
+        name: str,
+        *,
+        parent: str | None = None,
+        is_request: bool = False,
+        **attributes: SpanAttribute,
     ) -> AbstractContextManager[None]:
-        """Trace the body as a span; `parent` is the `traceparent` of a span in another process."""
-        return _NOTHING
+        """Trace the body as a span, of an external request if `is_request`.
 
-    def server_span(
-        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
-    ) -> AbstractContextManager[None]:
-        """Trace the body as the handling of an external request."""
+        `parent` is the `traceparent` of a span in another process.
+        """
         return _NOTHING
 
     def record_span(

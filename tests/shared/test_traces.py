@@ -18,7 +18,7 @@ import os, sys
 os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = sys.argv[1]
 from shared.telemetry.tracer_factory import open_tracer
 traces = open_tracer("test", is_on=True)
-with traces.server_span("outer", parent=None):
+with traces.span("outer", is_request=True):
     with traces.span("inner", number=1):
         assert traces.traceparent().startswith("00-")
 assert traces.traceparent() is None

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, TypeAlias, cast
 
 from shared import json_text
 from shared.batches.records import Batch, BatchItem, BatchOutput, ItemStatus, item_job_id
-from shared.batches.repository import find_batch, list_items
+from shared.batches.repository import find_batch, iterate_items, list_items
 from shared.batches.runs import INDEX_NUMBER, StoredFile, list_files
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
 from shared.clock import now
@@ -136,7 +136,7 @@ class FileSender:
         """Open the manifest: a line for each document, with its file and whether it was delivered."""
         pattern = _read_settings(delivery).name
         with tempfile.SpooledTemporaryFile(max_size=MB) as file:
-            for item in self._read_items(batch):
+            for item in iterate_items(self.database, batch):
                 name = name_item(batch, item, pattern) if item.place else None
                 line = {
                     "index": item.index,
@@ -151,16 +151,6 @@ class FileSender:
             size = file.tell()
             file.seek(0)
             yield cast("BinaryIO", file), size
-
-    def _read_items(self, batch: Batch) -> Iterator[BatchItem]:
-        after, has_more = -1, True
-        while has_more:
-            with self.database.snapshot() as session:
-                items, has_more = list_items(
-                    session, batch, after=after, limit=_AT_ONCE, status=None
-                )
-            yield from items
-            after = items[-1].index
 
 
 def _read_settings(delivery: DueDelivery) -> DestinationRequest:
