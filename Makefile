@@ -45,7 +45,7 @@ golden: $(DEV_READY) ## lay out every golden case and compare it with its refere
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus and the schemas of others
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, veraPDF and the schemas of others
 	@sh deploy/setup/need-postgresql.sh
 	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
 	@sh deploy/setup/need-program.sh rabbitmq-server rabbitmq-server
@@ -55,6 +55,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-program.sh chromium chromium
 	@sh deploy/setup/need-program.sh gs ghostscript
 	@sh deploy/setup/need-program.sh pdftotext poppler-utils
+	@sh deploy/setup/need-program.sh javac openjdk-17-jdk-headless
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) --ignore tests/containers -m "services and not system and not faults" -n 2

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from tests.engine.finish import verapdf
 from tests.proof import DOCS, STANDARDS, check_invoices, check_templates, summarise
 
 
@@ -24,8 +23,7 @@ def test_the_published_page_is_the_summary_of_its_records():
     )
 
 
-@pytest.mark.long
-@pytest.mark.skipif(bool(verapdf.find_absence()), reason=verapdf.find_absence())
+@pytest.mark.services
 def test_a_template_conforms_in_every_profile_that_is_published():
     rows = list(check_templates(["service-receipt"]))
     assert {row["verdict"] for row in rows} == {"conforms"}

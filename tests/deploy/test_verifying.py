@@ -224,7 +224,7 @@ def test_what_is_no_certificate_or_no_pdf_is_an_error(tmp_path, capsys):
     assert "no certificate" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(bool(verapdf.find_absence()), reason=verapdf.find_absence())
+@pytest.mark.services
 def test_a_lasting_signature_leaves_an_archive_and_accessible_file_one(sign, authority):
     for standards in ("pdf/a-3a pdf/ua-1", "pdf/a-4 pdf/ua-2"):
         attributes = ARCHIVE.replace("pdf/a-3a pdf/ua-1", standards)

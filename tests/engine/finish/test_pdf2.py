@@ -47,7 +47,7 @@ def elements(root: Any) -> Iterator[Any]:
             yield from elements(kid)
 
 
-@pytest.mark.skipif(bool(verapdf.find_absence()), reason=verapdf.find_absence())
+@pytest.mark.services
 def test_verapdf_finds_nothing_in_a_file_of_any_profile():
     files = [(profile, made(profile)) for profile in PROFILE.choices]
     assert dict(zip(PROFILE.choices, verapdf.judge(files), strict=True)) == {
@@ -55,7 +55,7 @@ def test_verapdf_finds_nothing_in_a_file_of_any_profile():
     }
 
 
-@pytest.mark.skipif(bool(verapdf.find_absence()), reason=verapdf.find_absence())
+@pytest.mark.services
 def test_verapdf_notices_what_a_file_lacks():
     (as_archive, as_accessible) = verapdf.judge(
         [

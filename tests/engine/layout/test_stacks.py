@@ -418,7 +418,7 @@ class TestLists:
 
 def test_headings_are_entries_of_the_outline_with_page_and_height():
     document = laid(lines_of(9), heading("One"), p("text"))
-    assert [tuple(entry) for entry in document.outline] == [(1, "One", 1, 0)]
+    assert [tuple(entry)[:4] for entry in document.outline] == [(1, "One", 1, 0)]
 
 
 def test_page_counts_do_not_change_from_one_run_to_the_next():

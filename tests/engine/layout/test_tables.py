@@ -495,7 +495,7 @@ def test_rows_and_cells_with_an_id_can_be_pointed_to():
     cells = tuple(CellTemplate(at("td"), Role.CELL, PLAIN, 1, 1, name) for name in (None, "cell"))
     named = RowTemplate(at("tr"), PLAIN, cells, repeats=False, id="row")
     page = laid(table(body(tr(TWO, "a", "b"), tr(named, "c", "d")))).pages[0]
-    assert [tuple(anchor) for anchor in page.anchors] == [("row", 0, 10), ("cell", 50, 10)]
+    assert [tuple(anchor)[:3] for anchor in page.anchors] == [("row", 0, 10), ("cell", 50, 10)]
 
 
 def test_tables_in_tables_cost_no_more_than_they_are():
