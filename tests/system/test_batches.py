@@ -1,7 +1,9 @@
 """Batches on a whole farm, over HTTP: to the end, whatever is killed, and read back in a stream."""
 
+import io
 import json
 import re
+import zipfile
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -26,6 +28,23 @@ def read(account, batch_id, wait=0):
     answer = account.request("GET", f"/v2/batches/{batch_id}?wait={wait}")
     assert answer.status == 200, answer.body
     return answer.json
+
+
+def test_a_batch_is_rendered_and_read_back(account):
+    template = account.store_template(TEMPLATE)
+    batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": "x", "rows": "y"}, {"n": 3}])
+    record = wait_until(lambda: ended(account, batch_id), 120)
+    assert (record["succeeded"], record["failed"]) == (3, 1)
+    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist()[0] == "000000-note-0.pdf"
+    assert account.settled_usage(pages=3)["apiCalls"] == 3
+
+
+def ended(account, batch_id):
+    record = read(account, batch_id, wait=10)
+    return None if record["status"] in ("queued", "running") else record
 
 
 def test_a_batch_under_way_is_cancelled(account):

@@ -18,7 +18,6 @@ from tests.rabbitmq import RabbitServer
 from tests.system.test_batches import (  # noqa: F401 - run here once more
     test_a_batch_is_rendered_and_read_back,
     test_a_batch_under_way_is_cancelled,
-    test_a_merged_batch_is_rendered_and_read_back,
 )
 from tests.system.test_operating import (  # noqa: F401 - run here once more
     drained,
@@ -29,8 +28,6 @@ from tests.system.test_previews import (  # noqa: F401 - run here once more
     test_a_newer_call_of_a_session_stops_the_older_in_its_worker,
 )
 from tests.system.test_renders import (  # noqa: F401 - run here once more
-    invoice,
-    test_json_goes_into_the_template_it_names,
     test_only_successful_renders_are_counted,
 )
 from tests.waiting import wait_until, within
