@@ -36,7 +36,7 @@ _FOLDERS: Final = (
 
 
 class DocumentationRoutes(Routes):
-    """The views."""
+    """The views. Those of single pages are not described: `/docs/{page}` would be `/docs/openapi.json` as well."""
 
     tag = "Operation"
 
@@ -60,7 +60,7 @@ class DocumentationRoutes(Routes):
         response.headers.add("Link", '</docs/openapi.json>; rel="service-desc"')
         return response
 
-    @get("/docs/", {200: PAGE}, name="openDocumentation", is_strict=True)
+    @get("/docs/", {200: PAGE}, is_strict=True, is_described=False)
     def open_documentation(self) -> Response:
         """Open the documentation.
 
@@ -76,13 +76,7 @@ class DocumentationRoutes(Routes):
         """
         return write_json(_describe())
 
-    @get(
-        "/docs/{page}",
-        {200: PAGE},
-        path_parameters=(Parameter("page", string("Its name.", examples=["settings"]), "A page."),),
-        errors={404: ()},
-        name="readDocumentation",
-    )
+    @get("/docs/{page}", {200: PAGE}, is_described=False)
     def read_documentation(self, page: str) -> Response:
         """Read a page of the documentation.
 
@@ -93,12 +87,7 @@ class DocumentationRoutes(Routes):
             raise ServiceError(404, message)
         return write_studio_file("site.html")
 
-    @get(
-        "/docs/language/{name}",
-        {200: PAGE},
-        path_parameters=(Parameter("name", string("Its name.", examples=["td"]), "A part of it."),),
-        name="readLanguage",
-    )
+    @get("/docs/language/{name}", {200: PAGE}, is_described=False)
     def read_language(self, name: str) -> Response:  # the page reads it from its address
         """Read a page of the document language.
 

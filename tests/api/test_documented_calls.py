@@ -210,9 +210,6 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     assert administer("readStatus")["healthy"]
     page = run("openStudio").decode()
     run("readStudioFile", file=re.search(r'src="/studio/([^"]+)"', page)[1])
-    run("openDocumentation")
-    run("readDocumentation", page="first-invoice")
-    run("readLanguage", name="td")
     assert run("listDocumentation")["pages"]
     assert run("readDocumentationFile", name="td.png")
     assert run("tellAlive")["status"] == "alive"

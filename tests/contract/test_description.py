@@ -43,7 +43,8 @@ def test_every_route_is_described_and_nothing_else(ports, description):
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
     told = {(method, re.sub(r"{\w+}", "{}", path)) for method, path, _ in operations(description)}
-    assert told == routes
+    of_people = {("get", "/docs/"), ("get", "/docs/{}"), ("get", "/docs/language/{}")}
+    assert told | of_people == routes
 
 
 def test_every_tag_is_declared_and_used(description):

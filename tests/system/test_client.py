@@ -193,7 +193,7 @@ PAGES = {
     *("describeSignIn", "beginSignIn", "finishSignIn"),
 }
 PAGES |= {"openSession", "readSession", "endSession"}
-PAGES |= {"openDocumentation", "listDocumentation", "readDocumentationFile", "readLanguage"}
+PAGES |= {"listDocumentation", "readDocumentationFile"}
 # The same in another form: `fonts.store` sends the bytes themselves, which is `putFont`.
 OTHER_FORMS = {"postFont"}
 # `submit_batch` sends a spreadsheet as it is.
