@@ -186,8 +186,9 @@ def run_verify(arguments: argparse.Namespace) -> int:
     ]
     if arguments.json:
         print_result({"signatures": shown}, as_json=True)
-    for one in shown if not arguments.json else ():
-        print_result(one, as_json=False)
+    else:
+        for one in shown:
+            print_result(one, as_json=False)
     is_good = all(one.is_intact and one.is_trusted is not False for one in found)
     return 0 if found and is_good else 1
 
