@@ -19,9 +19,9 @@ from deploy.tools.gallery import OPTIONS
 from shared.templates.public import FOLDER
 from tests.engine.einvoices import samples
 from tests.engine.finish import verapdf
-from workers.engine.cli import LinkedFiles
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.einvoices import PROFILES, Level, read_invoice, read_record, write_invoice
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind
 from workers.engine.syntax.names import PROFILE

@@ -17,12 +17,12 @@ from shared.clock import timestamp
 
 # Only these two commands load the engine, so that `up` stays a small process without ReportLab.
 if TYPE_CHECKING:
-    from workers.engine.cli import Inputs
+    from workers.engine.local_files import Inputs
 
 
 def run_render(arguments: argparse.Namespace) -> int:
     """Render the inputs to a file; on authoring errors print them to stderr and return 1."""
-    from workers.engine.cli import render_inputs
+    from workers.engine.local_files import render_inputs
     from workers.engine.ports import RenderOptions, RenderOutput
 
     inputs = read_inputs(arguments)
@@ -42,7 +42,7 @@ def run_render(arguments: argparse.Namespace) -> int:
 
 def run_validate(arguments: argparse.Namespace) -> int:
     """Print all findings; return 1 if there are errors."""
-    from workers.engine.cli import print_findings, summarize
+    from workers.engine.local_files import print_findings, summarize
     from workers.engine.pipeline import validate
     from workers.engine.ports import RenderOptions
 
@@ -63,7 +63,7 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
     Raises:
         CommandFailed: they cannot be combined, or one cannot be read.
     """
-    from workers.engine.cli import Folders, InputError, load_inputs
+    from workers.engine.local_files import Folders, InputError, load_inputs
 
     try:
         return load_inputs(

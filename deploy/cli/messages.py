@@ -311,8 +311,8 @@ def run_import(arguments: argparse.Namespace) -> int:
 
 def _read_messages(path: Path) -> MessageCatalog:
     """Return the compiled messages of a document, with the keys that its expressions use."""
-    from workers.engine.cli import LinkedFiles
     from workers.engine.diagnostics import Severity
+    from workers.engine.local_files import LinkedFiles
     from workers.engine.pipeline import prepare_template
 
     template = prepare_template(read_file(path), LinkedFiles(path.parent))

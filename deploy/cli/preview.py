@@ -12,7 +12,7 @@ from deploy.cli.output import CommandFailed
 
 if TYPE_CHECKING:
     from deploy.tools.preview.server import PreviewServer
-    from workers.engine.cli import Inputs
+    from workers.engine.local_files import Inputs
 
 
 def run_preview(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ import pypdfium2
 from PIL import Image, ImageOps
 
 from shared.templates.public import FOLDER
-from workers.engine.cli import LinkedFiles
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources, RenderOptions
 

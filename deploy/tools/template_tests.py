@@ -20,9 +20,9 @@ import msgspec
 import pypdfium2
 from PIL import Image, ImageChops
 
-from workers.engine.cli import FolderResources, LinkedFiles
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
 from workers.engine.invoice_checks import check_external_invoice
+from workers.engine.local_files import FolderResources, LinkedFiles
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 

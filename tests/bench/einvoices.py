@@ -16,11 +16,11 @@ from statistics import median
 from typing import Any
 
 from tests.bench.demands import HEAD, at_most, fact, show
-from workers.engine.cli import LinkedFiles
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
 from workers.engine.invoice_checks import check_external_invoice
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
 

@@ -17,7 +17,7 @@ from tests.bench.demands import HEAD, at_most, fact, show
 from tests.bench.typography import ENGLISH, JUSTIFIED, TYPEFACES, vary
 from tests.bench.works import BOOK
 from tests.golden.case import OPTIONS
-from workers.engine.cli import FolderResources
+from workers.engine.local_files import FolderResources
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 

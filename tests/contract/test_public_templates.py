@@ -10,7 +10,7 @@ import pytest
 from shared.clock import now
 from shared.templates import public
 from shared.templates.public import FOLDER, publish_public_templates
-from workers.engine.cli import LinkedFiles
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import RenderOptions
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.engine.cli import FolderResources, Inputs, print_findings
 from workers.engine.diagnostics import Diagnostic, Origin, Severity, SourceLocation, SourceSpan
+from workers.engine.local_files import FolderResources, Inputs, print_findings
 
 TEMPLATE = b"<document>\n\t<para class='x'>Hi</para>\n</document>\n"
 

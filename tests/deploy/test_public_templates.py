@@ -18,8 +18,8 @@ from shared.templates.public import FOLDER
 from tests.engine.einvoices.official import find_broken, find_schema_errors
 from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.qr_readers import read_twice
-from workers.engine.cli import LinkedFiles
 from workers.engine.diagnostics import AuthoringError
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import NoResources, Payload, PayloadKind
 

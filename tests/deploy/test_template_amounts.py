@@ -14,7 +14,7 @@ from babel.numbers import get_currency_precision, list_currencies
 
 from deploy.tools.gallery import OPTIONS
 from shared.templates.public import FOLDER
-from workers.engine.cli import LinkedFiles
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 

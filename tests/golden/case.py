@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from workers.engine.cli import FolderResources, LinkedFiles
 from workers.engine.diagnostics import Diagnostic
+from workers.engine.local_files import FolderResources, LinkedFiles
 from workers.engine.ports import FontFile, Payload, PayloadKind, RenderOptions
 
 FOLDER = Path(__file__).parent

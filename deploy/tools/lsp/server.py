@@ -16,8 +16,8 @@ from pygls.workspace import TextDocument
 
 from shared import clock
 from workers.engine.assist import CompletionKind, complete, hover
-from workers.engine.cli import LinkedFiles
 from workers.engine.diagnostics import Diagnostic, Severity, SourceLocation
+from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import RenderOptions
 from workers.engine.syntax.formatter import FormattingError, format_template

@@ -12,13 +12,13 @@ from typing import Any, Final
 from watchfiles import Change, watch
 
 from shared import clock
-from workers.engine.cli import Inputs
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.layout.pictures import SUFFIXES
+from workers.engine.local_files import Inputs
 from workers.engine.ports import RenderOptions
 from workers.engine.preview import PageFormat, Preview, PreviewOptions, preview
 
-# Of templates, images and fonts, as `workers.engine.cli` finds them.
+# Of templates, images and fonts, as `workers.engine.local_files` finds them.
 _SUFFIXES: Final = frozenset((".xml", *SUFFIXES, ".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2"))
 _QUIET_MS: Final = 50  # changes within it are one: editors write a file in several steps
 _MOST_GROUPED_MS: Final = 500

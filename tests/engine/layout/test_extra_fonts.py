@@ -23,7 +23,7 @@ SAMPLES = re.findall(
 WITHOUT = """
 import sys
 sys.modules["pressroom_fonts"] = None  # as if it were not installed
-from workers.engine.cli import main
+from deploy.cli.main import main
 main(["render", *sys.argv[1:]])
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deploy.tools.gallery import OPTIONS
-from workers.engine.cli import FolderResources
+from workers.engine.local_files import FolderResources
 from workers.engine.pipeline import prepare_template, render
 
 IMAGES = FolderResources(Path(__file__).parents[2] / "golden/images", None)

@@ -1,14 +1,12 @@
-"""Command line of the engine: render and check documents from files, with excerpts of their findings."""
+"""Documents in files, for commands: their inputs, and excerpts of their findings."""
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple, TextIO
@@ -23,7 +21,7 @@ from workers.engine.diagnostics import (
     format_count,
 )
 from workers.engine.layout.pictures import SUFFIXES
-from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
+from workers.engine.pipeline import PreparedTemplate, prepare_template, render
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
 
 _MAX_WIDTH: Final = 98  # of an excerpt without its ellipses, in terminal columns
@@ -165,24 +163,6 @@ class Inputs:
     texts: Mapping[Origin | None, tuple[Path, bytes]]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 1 for errors in the document, 2 for invalid inputs."""
-    parsed = _parser().parse_args(arguments)
-    try:
-        inputs = load_inputs(
-            document=parsed.document,
-            template=parsed.template,
-            data=parsed.data,
-            markdown=parsed.markdown,
-            flow=parsed.flow,
-            folders=Folders(parsed.images, parsed.fonts, parsed.templates),
-        )
-        return int(parsed.run(parsed, inputs))
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-
-
 def load_inputs(
     *,
     document: Path | None,
@@ -275,71 +255,6 @@ def _describe_total(findings: Findings, severity: Severity) -> str:
     left_out = findings.left_out(severity)
     total = format_count(listed + left_out, severity.value)
     return f"{total} ({left_out} not shown)" if left_out else total
-
-
-# --- commands -------------------------------------------------------------------------------------------
-
-
-def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
-    rendered = render_inputs(inputs, _options(parsed))
-    if rendered is None:
-        return 1
-    named: Path = parsed.document or parsed.template
-    output: Path = parsed.output or Path(f"{named.stem}.pdf")
-    try:
-        output.write_bytes(rendered.pdf)
-    except OSError as error:
-        raise InputError(f"{output} cannot be written: {error.strerror}") from error
-    print(f"{output}: pages {rendered.pages}, bytes {len(rendered.pdf):,}")
-    return 0
-
-
-def _run_check(parsed: argparse.Namespace, inputs: Inputs) -> int:
-    findings = validate(
-        inputs.template, inputs.payload, options=_options(parsed), resources=inputs.resources
-    )
-    print_findings(findings, inputs, sys.stdout)
-    print(summarize(findings))
-    return 1 if findings.error_count else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m workers.engine", description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    for name, run, doc in (
-        ("render", _run_render, "make a PDF"),
-        ("check", _run_check, "print the findings of a document"),
-    ):
-        command = commands.add_parser(name, help=doc, allow_abbrev=False)
-        command.set_defaults(run=run)
-        command.add_argument("document", nargs="?", type=Path, help="XML document")
-        command.add_argument(
-            "--template", type=Path, help="XML template; the document is then its payload"
-        )
-        command.add_argument("--data", type=Path, help="data to merge, .json or .csv")
-        command.add_argument("--markdown", type=Path, help="Markdown file for one flow")
-        command.add_argument("--flow", help="flow that --markdown replaces (default: body)")
-        command.add_argument("--images", type=Path, help="folder of stored images")
-        command.add_argument("--fonts", type=Path, help="folder of stored fonts")
-        command.add_argument(
-            "--templates", type=Path, help="folder of templates to extend or import"
-        )
-        command.add_argument(
-            "--draft",
-            action="store_true",
-            help="with the sample values and the DRAFT mark, without encryption",
-        )
-        command.add_argument(
-            "--sample", action="store_true", help="with the sample values of the template"
-        )
-        if name == "render":
-            command.add_argument("-o", dest="output", type=Path, help="file to write")
-    return parser
-
-
-def _options(parsed: argparse.Namespace) -> RenderOptions:
-    now = datetime.now(UTC)  # noqa: TID251  (no clock is injected on the command line)
-    return RenderOptions(now=now, is_draft=parsed.draft, with_sample=parsed.sample)
 
 
 def _kind_of(payload: Path, data: Path | None, markdown: Path | None) -> PayloadKind:
