@@ -219,7 +219,7 @@ def test_lists_number_their_items_across_loops() -> None:
     flow = '<ol list-style-type="lower-roman" start="3"><li>x</li><group for="l in lines"><li>{{ l.t }}</li></group></ol>'
     (found,) = blocks(flow, LINES)
     assert isinstance(found, ListBlock)
-    assert [item.marker for item in found.items] == ["iii.", "iv.", "v.", "vi."]
+    assert [item.marker for item in found.children] == ["iii.", "iv.", "v.", "vi."]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_lists_number_their_items_across_loops() -> None:
 def test_markers_count_as_css_does(kind: str, start: int, marker: str) -> None:
     (found,) = blocks(f'<ol list-style-type="{kind}" start="{start}"><li>x</li></ol>')
     assert isinstance(found, ListBlock)
-    assert found.items[0].marker == marker
+    assert found.children[0].marker == marker
 
 
 def test_figures_stand_as_blocks_or_in_lines() -> None:

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
-from workers.engine.layout.blocks import columns, positioning
+from workers.engine.layout.blocks import columns, positioning, stacks
+from workers.engine.layout.blocks.boxes import lay_out_box, measure_box
 from workers.engine.layout.charts.plots import lay_out_chart, measure_chart
 from workers.engine.layout.context import (
     EPSILON,
@@ -42,25 +44,32 @@ from workers.engine.tree import nodes
 from workers.engine.tree.document import Document
 from workers.engine.tree.memo import DocumentMemo
 
-# How a block is laid out, and how its least and greatest widths are measured.
-_BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
+# How a block is laid out, and how its least and greatest widths are measured: those of its content,
+# or of blocks whose content makes the size of their box, as a whole.
+_CONTENTS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
     nodes.Paragraph: (text.lay_out_paragraph, text.measure_paragraph),
-    nodes.Rule: (text.lay_out_rule, text.measure_rule),
+    nodes.Rule: (text.lay_out_rule, columns.measure_nothing),
     nodes.Container: (columns.lay_out_container, columns.measure_stack),
-    nodes.PageFoot: (positioning.lay_out_foot, columns.measure_nothing),
     nodes.Row: (rows.lay_out_row, rows.measure_row),
     nodes.Grid: (rows.lay_out_grid, rows.measure_grid),
-    nodes.ListBlock: (lists.lay_out_list, columns.measure_stack),
+    nodes.ListBlock: (stacks.lay_out_children, columns.measure_stack),
     nodes.ListItem: (lists.lay_out_item, columns.measure_stack),
-    nodes.Image: (figures.lay_out_image, figures.measure_image),
-    nodes.Barcode: (figures.lay_out_barcode, figures.measure_barcode),
-    nodes.Chart: (lay_out_chart, measure_chart),
-    nodes.FormField: (forms.lay_out_field, forms.measure_field),
     nodes.Table: (lay_out_table, measure_table),
     nodes.Contents: (lists.lay_out_contents, lists.measure_contents),
     nodes.Index: (lists.lay_out_contents, lists.measure_contents),
     nodes.Note: (lists.lay_out_note, lists.measure_note),
 }
+_WHOLE_BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
+    nodes.PageFoot: (positioning.lay_out_foot, columns.measure_nothing),
+    nodes.Image: (figures.lay_out_image, figures.measure_image),
+    nodes.Barcode: (figures.lay_out_barcode, figures.measure_barcode),
+    nodes.Chart: (lay_out_chart, measure_chart),
+    nodes.FormField: (forms.lay_out_field, forms.measure_field),
+}
+_BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
+    kind: (partial(lay_out_box, lay_out), partial(measure_box, measure))
+    for kind, (lay_out, measure) in _CONTENTS.items()
+} | {**_WHOLE_BLOCKS}
 LAYOUTS: Final = {kind: lay_out for kind, (lay_out, _) in _BLOCKS.items()}
 MEASURES: Final = {kind: measure for kind, (_, measure) in _BLOCKS.items()} | {
     nodes.Break: columns.measure_nothing

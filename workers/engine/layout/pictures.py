@@ -472,7 +472,7 @@ class _Walk:
             case nodes.Container() | nodes.Row() | nodes.Grid():
                 yield from self.blocks(block.children, is_certain)
             case nodes.ListBlock():
-                for item in block.items:
+                for item in block.children:
                     yield from self.blocks(item.children, is_certain)
             case nodes.Table():
                 yield from self._table(block, is_certain)

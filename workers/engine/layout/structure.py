@@ -130,8 +130,8 @@ class LogicalStructure:
             element = self._find(node, role, element)
         if isinstance(node, Paragraph):
             self._set_lang(element, node.style.text.lang)
-        elif isinstance(node, ListBlock) and node.items:
-            self.markers[element] = node.items[0].marker
+        elif isinstance(node, ListBlock) and node.children:
+            self.markers[element] = node.children[0].marker
         self.go_into(element)
 
     def enter_part(self, node: SourceNode, role: str) -> None:

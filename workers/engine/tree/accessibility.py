@@ -30,6 +30,7 @@ _PARENTS: Final = (
     nodes.Container,
     nodes.Row,
     nodes.Grid,
+    nodes.ListBlock,
     nodes.ListItem,
     nodes.Note,
 )  # of blocks: a union is built at each use
@@ -86,8 +87,6 @@ class _AccessibilityChecker:
                 is_placed = isinstance(block, nodes.Container) and block.position is not None
                 inside = color_on(block.style.box, None if is_placed else under)
                 waiting.append(zip(block.children, repeat(inside)))
-            elif isinstance(block, nodes.ListBlock):
-                waiting.append(zip(block.items, repeat(color_on(block.style.box, under))))
             elif isinstance(block, nodes.Table):
                 waiting.append(self._blocks_of(block, under))
 

@@ -365,7 +365,7 @@ class ListBlock(StyledNode):
 
     role: ClassVar[Role] = Role.LIST
 
-    items: tuple[ListItem, ...]
+    children: tuple[ListItem, ...]
     id: str | None = None
 
 
@@ -712,10 +712,8 @@ Block = (
 def child_blocks(block: Block | ListItem) -> tuple[Block | ListItem, ...]:
     """Return the blocks directly inside a block, in reading order; of a table, those of its captions."""
     match block:
-        case Container() | PageFoot() | Row() | Grid() | ListItem() | Note():
+        case Container() | PageFoot() | Row() | Grid() | ListBlock() | ListItem() | Note():
             return block.children
-        case ListBlock():
-            return block.items
         case Table():
             return tuple(caption.block for caption in block.captions)
         case _:

@@ -181,7 +181,7 @@ def test_rows_of_a_part_count_for_a_total_by_the_names_of_the_part():
 def test_items_of_a_part_are_numbered_with_those_around():
     head = part("<li>b</li><li>c</li>")
     (found,) = blocks('<ol><li>a</li><use part="a"/><li>d</li></ol>', head=head)
-    assert [item.marker for item in found.items] == ["1.", "2.", "3.", "4."]
+    assert [item.marker for item in found.children] == ["1.", "2.", "3.", "4."]
 
 
 def test_an_id_of_a_part_needs_an_expression_where_it_is_used_twice():
@@ -235,7 +235,7 @@ def test_else_in_a_line_in_cells_rows_and_items():
     flow = '<table><tr if="x"><td>a</td></tr><else><tr><td if="x">b</td><else><td>c</td></else></tr></else></table>'
     assert [cells(table(flow, {"x": x})) for x in (True, False)] == [[["a"]], [["c"]]]
     flow = '<ol><li if="x">a</li><else><li>b</li><li>c</li></else></ol>'
-    assert [len(blocks(flow, {"x": x})[0].items) for x in (True, False)] == [1, 2]
+    assert [len(blocks(flow, {"x": x})[0].children) for x in (True, False)] == [1, 2]
 
 
 def test_else_among_columns_heads_and_captions():

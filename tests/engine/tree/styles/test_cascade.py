@@ -106,9 +106,9 @@ def test_user_agent_styles() -> None:
 def test_lists_in_lists_keep_the_rhythm_of_the_items() -> None:
     (outer,) = blocks("<ul><li>a<ol><li>b</li></ol></li><li>c</li></ul>")
     assert isinstance(outer, ListBlock)
-    inner = outer.items[0].children[1]
+    inner = outer.children[0].children[1]
     assert isinstance(inner, ListBlock)
-    between = outer.items[0].style.box.margin.bottom
+    between = outer.children[0].style.box.margin.bottom
     assert (outer.style.box.margin.top, outer.style.box.margin.bottom) == (ZERO, Length(mm(2)))
     above = Length(between.value, LengthKind.BETWEEN)
     assert (inner.style.box.margin.top, inner.style.box.margin.bottom) == (above, ZERO)
@@ -118,7 +118,7 @@ def test_a_declared_margin_holds_for_lists_in_lists_too() -> None:
     head = '<style element="ul" margin-bottom="3mm"/>'
     (outer,) = blocks("<ul><li>a<ul><li>b</li></ul></li></ul>", head=head)
     assert isinstance(outer, ListBlock)
-    inner = outer.items[0].children[1]
+    inner = outer.children[0].children[1]
     assert isinstance(inner, ListBlock)
     assert inner.style.box.margin.bottom == Length(mm(3))
 

@@ -7,7 +7,6 @@ neither border nor padding there, and its background extends to the edge (CSS Fr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, Protocol
@@ -19,7 +18,9 @@ from workers.engine.layout.context import (
     ContentProblem,
     Fragment,
     LayoutContext,
+    LayoutFunction,
     LayoutProblem,
+    MeasureFunction,
     PageCanvas,
     Rectangle,
     Region,
@@ -35,8 +36,6 @@ from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Paragraph, Source, SourceNode
 from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
-
-ContentLayout = Callable[[Region, Resume], Fragment | None]
 
 _HEADINGS: Final = {f"H{level}": level for level in range(1, 7)}
 
@@ -73,9 +72,9 @@ def resolve_box(context: LayoutContext, box: BoxStyle, region: Region) -> UsedBo
 
 
 def lay_out_box(
-    context: LayoutContext, node: BoxNode, region: Region, resume: Resume, content: ContentLayout
+    content: LayoutFunction, context: LayoutContext, node: BoxNode, region: Region, resume: Resume
 ) -> Fragment | None:
-    """Lay out `content` in the box of `node`; None when nothing of it fits into `region`."""
+    """Lay out a node's content in its box; None when nothing of it fits into `region`."""
     box = node.style.box
     if box.overflow is Overflow.SHRINK and type(node) in context.layouts:
         return lay_out_shrunk(context, node, region, resume)
@@ -84,8 +83,8 @@ def lay_out_box(
     if mark is not None and mark.outline is not None and context.references is not None:
         mark = replace(mark, outline=_outline_of(node, context.references))
     if used_box.is_plain and mark is None and not _is_containing_block(node):
-        return content(region, resume)
-    fragment = _lay_out_in_box(context, node, used_box, region, resume, content)
+        return content(context, node, region, resume)
+    fragment = _lay_out_in_box(content, context, node, used_box, region, resume)
     if fragment is not None:
         fragment.mark = mark
         set_background_image(context, fragment)
@@ -277,6 +276,13 @@ def outer_widths(box: BoxStyle, min_content: float, max_content: float) -> tuple
     return max(min_content + edges + margins, least), max(max_content + edges + margins, least)
 
 
+def measure_box(
+    measure: MeasureFunction, context: LayoutContext, node: BoxNode
+) -> tuple[float, float]:
+    """Return the min-content and max-content outer widths of a node from the measure of its content."""
+    return outer_widths(node.style.box, *measure(context, node))
+
+
 def draw_box(
     items: list[display.Item],
     box: BoxStyle,
@@ -401,16 +407,16 @@ def _compute_box(box: BoxStyle, region: Region) -> UsedBox:
 
 
 def _lay_out_in_box(
+    content: LayoutFunction,
     context: LayoutContext,
     node: BoxNode,
     used_box: UsedBox,
     region: Region,
     resume: Resume,
-    content: ContentLayout,
 ) -> BoxFragment | None:
     if used_box.height is not None:
-        return _lay_out_fixed(context, node, used_box, region, content)
-    fragment = _lay_out_growing(node, used_box, region, resume, content)
+        return _lay_out_fixed(content, context, node, used_box, region)
+    fragment = _lay_out_growing(content, context, node, used_box, region, resume)
     limit = used_box.max_height
     if fragment is None or limit is None or resume is not None:
         return fragment
@@ -418,11 +424,16 @@ def _lay_out_in_box(
         return fragment
     if fragment.resume is not None and not region.is_top:
         return None  # a box with max-height is never fragmented
-    return _lay_out_fixed(context, node, used_box, region, content)
+    return _lay_out_fixed(content, context, node, used_box, region)
 
 
 def _lay_out_growing(
-    node: BoxNode, used_box: UsedBox, region: Region, resume: Resume, content: ContentLayout
+    content: LayoutFunction,
+    context: LayoutContext,
+    node: BoxNode,
+    used_box: UsedBox,
+    region: Region,
+    resume: Resume,
 ) -> BoxFragment | None:
     is_start = resume is None
     insets = used_box.insets
@@ -433,7 +444,7 @@ def _lay_out_growing(
     bottom = None if region.bottom is None else region.bottom - top - insets.bottom
     at = None if region.top is None else region.top + top
     inner = Region(used_box.content_width, room, region.is_top, bottom, top=at)
-    fragment = content(inner, resume)
+    fragment = content(context, node, inner, resume)
     if fragment is None:
         return None
     if used_box.box.overflow is Overflow.ELLIPSIS and fragment.resume is None:
@@ -448,7 +459,11 @@ def _lay_out_growing(
 
 
 def _lay_out_fixed(
-    context: LayoutContext, node: BoxNode, used_box: UsedBox, region: Region, content: ContentLayout
+    content: LayoutFunction,
+    context: LayoutContext,
+    node: BoxNode,
+    used_box: UsedBox,
+    region: Region,
 ) -> BoxFragment | None:
     stated = used_box.height if used_box.height is not None else used_box.max_height
     assert stated is not None
@@ -457,7 +472,8 @@ def _lay_out_fixed(
     insets = used_box.insets
     room = max(stated - insets.top - insets.bottom, 0.0)
     top = None if region.top is None else region.top + insets.top
-    fragment = content(Region(used_box.content_width, inf, True, room, top=top), None)
+    inner = Region(used_box.content_width, inf, True, room, top=top)
+    fragment = content(context, node, inner, None)
     assert fragment is not None
     is_too_full = fragment.height > room + EPSILON
     overflow = used_box.box.overflow

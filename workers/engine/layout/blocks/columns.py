@@ -13,7 +13,7 @@ from math import inf
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from workers.engine.layout.blocks.boxes import draw_border, lay_out_box, outer_widths
+from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.positioning import is_out_of_flow
 from workers.engine.layout.blocks.stacks import (
     collapses_child_margins,
@@ -75,7 +75,7 @@ def lay_out_columns(
 ) -> ColumnsFragment | None:
     """Lay out the blocks of a container in its columns; nested columns are a problem."""
     if context.is_in_columns:  # nested searches would multiply
-        fragment = lay_out_children(context, node, node.children, region, resume)
+        fragment = lay_out_children(context, node, region, resume)
         if fragment is None:
             return None
         whole = ColumnsFragment(
@@ -184,26 +184,22 @@ def lay_out_container(
     context: LayoutContext, node: Container, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out the blocks of a container in a stack or in columns."""
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        if node.columns is not None and node.columns.count > 1:
-            return lay_out_columns(context, node, node.columns, inner, at)
-        return lay_out_children(context, node, node.children, inner, at)
-
-    return lay_out_box(context, node, region, resume, content)
+    if node.columns is not None and node.columns.count > 1:
+        return lay_out_columns(context, node, node.columns, region, resume)
+    return lay_out_children(context, node, region, resume)
 
 
 def measure_stack(
     context: LayoutContext, node: Container | ListBlock | ListItem
 ) -> tuple[float, float]:
-    """Return the min-content and max-content widths of blocks below each other, box included."""
-    children = node.items if isinstance(node, ListBlock) else node.children
-    in_flow = [child for child in children if not is_out_of_flow(child)]
-    return outer_widths(node.style.box, *context.measure_widest(in_flow))
+    """Return the min-content and max-content widths of blocks below each other."""
+    return context.measure_widest(child for child in node.children if not is_out_of_flow(child))
 
 
 def measure_nothing(_context: LayoutContext, _node: object) -> tuple[float, float]:
-    """Return zero widths: a break takes no space, and a page's foot that of the paper."""
+    """Return zero widths: of a break, a page's foot, which takes that of the paper, and a rule, which
+    takes that of its container.
+    """
     return 0.0, 0.0
 
 

@@ -21,7 +21,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Severity
-from workers.engine.layout.blocks.boxes import BoxFragment, BoxNode
+from workers.engine.layout.blocks.boxes import BoxFragment
 from workers.engine.layout.blocks.positioning import is_out_of_flow, is_positioned, make_out_of_flow
 from workers.engine.layout.context import (
     EPSILON,
@@ -40,6 +40,9 @@ from workers.engine.tree import nodes
 from workers.engine.tree.styles.computed import BoxStyle, BreakStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
+_Stacked = (
+    nodes.Container | nodes.ListBlock | nodes.ListItem | nodes.Note | nodes.Contents | nodes.Index
+)
 _FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
 
 
@@ -111,10 +114,8 @@ def stacked_children(block: AnyBlock) -> Sequence[AnyBlock]:
         if children and (is_out_of_flow(children[0]) or is_out_of_flow(children[-1])):
             return [child for child in children if not is_out_of_flow(child)]
         return children
-    if isinstance(block, nodes.ListItem | nodes.Note):
+    if isinstance(block, nodes.ListBlock | nodes.ListItem | nodes.Note):
         return block.children
-    if isinstance(block, nodes.ListBlock):
-        return block.items
     return ()
 
 
@@ -285,15 +286,17 @@ def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> floa
 
 def lay_out_children(
     context: LayoutContext,
-    node: BoxNode,
-    blocks: Sequence[AnyBlock],
+    node: _Stacked,
     region: Region,
     resume: Resume,
+    blocks: Sequence[AnyBlock] | None = None,
 ) -> StackFragment | None:
-    """Lay out blocks below each other inside the box of a node."""
-    collapses_top = collapses_child_margins(node.style.box)
+    """Lay out the children of a node, or the blocks that stand for them, below each other in its box."""
+    given = nodes.child_blocks(node) if blocks is None else blocks
     inside = context.inside(node.source)
-    return lay_out_stack(inside, blocks, region, resume, collapses_top=collapses_top)
+    return lay_out_stack(
+        inside, given, region, resume, collapses_top=collapses_child_margins(node.style.box)
+    )
 
 
 def is_broken_against_style(block: AnyBlock, fragment: Fragment) -> bool:

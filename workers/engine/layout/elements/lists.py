@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, Self
 
-from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.context import (
     Fragment,
@@ -41,7 +40,6 @@ from workers.engine.tree.nodes import (
     Inline,
     Label,
     Leader,
-    ListBlock,
     ListItem,
     Note,
     NoteCall,
@@ -138,41 +136,24 @@ class NoteFragment(_MarkedFragment):
         self.content.draw(canvas, x if is_rtl else x + self.hanging_indent, y)
 
 
-def lay_out_list(
-    context: LayoutContext, node: ListBlock, region: Region, resume: Resume
-) -> Fragment | None:
-    """Lay out the items below each other."""
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        return lay_out_children(context, node, node.items, inner, at)
-
-    return lay_out_box(context, node, region, resume, content)
-
-
 def lay_out_item(
     context: LayoutContext, node: ListItem, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out one item."""
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        fragment = lay_out_children(context, node, node.children, inner, at)
-        if fragment is None:
-            return None
-        style = node.style
-        glyph_style = make_glyph_style(
-            style.text, context.fonts.split(style.text, node.marker or "-")[0][0]
-        )
-        height, baseline = line_metrics(style.text, style.paragraph, context.fonts)
-        has_marker = bool(node.marker) and at is None
-        if has_marker and not node.children:
-            fragment.height = height
-        marker = (
-            glyph_style,
-            _mirror_marker(node.marker) if style.paragraph.is_rtl else node.marker,
-        )
-        return ItemFragment(fragment, inner.width, node, (marker, baseline), has_marker)
-
-    return lay_out_box(context, node, region, resume, content)
+    fragment = lay_out_children(context, node, region, resume)
+    if fragment is None:
+        return None
+    style = node.style
+    face = context.fonts.split(style.text, node.marker or "-")[0][0]
+    height, baseline = line_metrics(style.text, style.paragraph, context.fonts)
+    has_marker = bool(node.marker) and resume is None
+    if has_marker and not node.children:
+        fragment.height = height
+    marker = (
+        make_glyph_style(style.text, face),
+        _mirror_marker(node.marker) if style.paragraph.is_rtl else node.marker,
+    )
+    return ItemFragment(fragment, region.width, node, (marker, baseline), has_marker)
 
 
 def _mirror_marker(marker: str) -> str:
@@ -184,27 +165,23 @@ def lay_out_note(
     context: LayoutContext, node: Note, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out the part of a note that fits."""
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        number = _number_line(context, node)
-        hanging_indent = _hanging_indent(node, number)
-        room = inner._replace(width=max(inner.width - hanging_indent, 1.0), bottom=None)
-        fragment = lay_out_children(context, node, node.children, room, at)
-        if fragment is None:
-            return None
-        if not node.children:
-            fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
-        shown = number if at is None else None
-        return NoteFragment(fragment, inner.width, node, shown, hanging_indent)
-
-    return lay_out_box(context, node, region, resume, content)
+    number = _number_line(context, node)
+    hanging_indent = _hanging_indent(node, number)
+    room = region._replace(width=max(region.width - hanging_indent, 1.0), bottom=None)
+    fragment = lay_out_children(context, node, room, resume)
+    if fragment is None:
+        return None
+    if not node.children:
+        fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
+    shown = number if resume is None else None
+    return NoteFragment(fragment, region.width, node, shown, hanging_indent)
 
 
 def measure_note(context: LayoutContext, node: Note) -> tuple[float, float]:
     """Return the min-content and max-content widths of a note, its number included."""
     hanging_indent = _hanging_indent(node, _number_line(context, node))
     low, high = context.measure_widest(node.children)
-    return outer_widths(node.style.box, low + hanging_indent, high + hanging_indent)
+    return low + hanging_indent, high + hanging_indent
 
 
 def number_of(context: LayoutContext, node: Note) -> str:
@@ -261,18 +238,14 @@ def lay_out_contents(
     entries = _entries_of(context, node)
     if context.references is not None:
         context.references.record(ShownEntries(node, entries))
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        return lay_out_children(context, node, entries, inner, at)
-
-    return lay_out_box(context, node, region, resume, content)
+    return lay_out_children(context, node, region, resume, entries)
 
 
 def measure_contents(context: LayoutContext, node: Contents | Index) -> tuple[float, float]:
-    """Return the min-content and max-content widths of the entries, box included."""
+    """Return the min-content and max-content widths of the entries."""
     if context.references is not None:
         context.references.affects_widths = True
-    return outer_widths(node.style.box, *context.measure_widest(_entries_of(context, node)))
+    return context.measure_widest(_entries_of(context, node))
 
 
 _CONTENTS: Final[Kind[Contents, Sequence[Paragraph]]] = Kind()

@@ -64,15 +64,11 @@ def lay_out_row(
 ) -> Fragment | None:
     """Lay out blocks side by side; in a fragmented row each continues on its own."""
     least = _own_height(boxes.resolve_box(context, node.style.box, region))
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        return _RowFiller(context.inside(node.source), node, inner).fill(at, least)
-
-    return boxes.lay_out_box(context, node, region, resume, content)
+    return _RowFiller(context.inside(node.source), node, region).fill(resume, least)
 
 
 def measure_row(context: LayoutContext, node: nodes.Row) -> tuple[float, float]:
-    """Return the min-content and max-content widths of a row, box included."""
+    """Return the min-content and max-content widths of a row."""
     min_content = max_content = node.gap * max(
         sum(not is_positioned(child) for child in node.children) - 1, 0
     )
@@ -81,7 +77,7 @@ def measure_row(context: LayoutContext, node: nodes.Row) -> tuple[float, float]:
             continue
         low, high = context.measure(child)
         min_content, max_content = min_content + low, max_content + high
-    return boxes.outer_widths(node.style.box, min_content, max_content)
+    return min_content, max_content
 
 
 def _own_height(used_box: boxes.UsedBox) -> float:
@@ -359,20 +355,17 @@ def lay_out_grid(
     context: LayoutContext, node: nodes.Grid, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out the rows of a grid that fit into a region."""
-
-    def content(inner: Region, at: Resume) -> Fragment | None:
-        return _GridFiller(context.inside(node.source), node, inner, at or GridResume(0)).fill()
-
-    return boxes.lay_out_box(context, node, region, resume, content)
+    start = resume or GridResume(0)
+    return _GridFiller(context.inside(node.source), node, region, start).fill()
 
 
 def measure_grid(context: LayoutContext, node: nodes.Grid) -> tuple[float, float]:
-    """Return the min-content and max-content widths of a grid, box included."""
+    """Return the min-content and max-content widths of a grid."""
     low, high = context.measure_widest(node.children)
     stated = sum(length.value for length in node.columns if length.kind is LengthKind.POINTS)
     stated += node.column_gap * max(len(node.columns) - 1, 0)
     open_ = sum(length.kind is not LengthKind.POINTS for length in node.columns)
-    return boxes.outer_widths(node.style.box, stated + low * open_, stated + high * open_)
+    return stated + low * open_, stated + high * open_
 
 
 class _GridFiller:

@@ -9,7 +9,7 @@ from math import ceil, floor, inf
 from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Severity
-from workers.engine.layout.blocks.boxes import draw_border, lay_out_box, outer_widths
+from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,
@@ -408,30 +408,15 @@ class RuleFragment(UnbrokenFragment):
         draw_border(items, self.node.border, (x, middle), (x + self.width, middle), owner)
 
 
-def lay_out_paragraph(
-    context: LayoutContext, node: Paragraph, region: Region, resume: Resume
-) -> Fragment | None:
-    """Lay out as many lines as fit, with regard to orphans and widows."""
-    return lay_out_box(
-        context, node, region, resume, lambda inner, at: _lay_out_lines(context, node, inner, at)
-    )
-
-
 def lay_out_rule(
-    context: LayoutContext, node: Rule, region: Region, resume: Resume
+    _context: LayoutContext, node: Rule, region: Region, _resume: Resume
 ) -> Fragment | None:
     """Lay out a rule."""
-    return lay_out_box(
-        context,
-        node,
-        region,
-        resume,
-        lambda inner, _: RuleFragment(node, inner.width, node.border.width),
-    )
+    return RuleFragment(node, region.width, node.border.width)
 
 
 def measure_paragraph(context: LayoutContext, node: Paragraph) -> tuple[float, float]:
-    """Return the widths of the widest word and of the text on one line, box included, in points."""
+    """Return the widths of the widest word and of the text on one line, in points."""
     edges = lead = 0.0
     if node.extra is not None:
         label_layout = find_label_layout(context, node, inf)
@@ -442,17 +427,13 @@ def measure_paragraph(context: LayoutContext, node: Paragraph) -> tuple[float, f
     min_content, max_content = measure_inlines(
         context, _resolved(context, node), node.style.text, node.style.paragraph
     )
-    return outer_widths(node.style.box, min_content + edges, max_content + edges + lead)
+    return min_content + edges, max_content + edges + lead
 
 
-def measure_rule(_context: LayoutContext, node: Rule) -> tuple[float, float]:
-    """Return the width of a rule's box: a rule takes the available width."""
-    return outer_widths(node.style.box, 0.0, 0.0)
-
-
-def _lay_out_lines(
+def lay_out_paragraph(
     context: LayoutContext, node: Paragraph, region: Region, resume: Resume
 ) -> LinesFragment | None:
+    """Lay out as many lines as fit, with regard to orphans and widows."""
     label_layout = None if node.extra is None else find_label_layout(context, node, region.width)
     width = region.width if label_layout is None else label_layout.room
     lead = 0.0 if label_layout is None else label_layout.lead

@@ -104,10 +104,8 @@ def _walk(blocks: Sequence[AnyBlock]) -> Iterator[Container | Paragraph]:
         match block:
             case Container(floating=floating) if floating is not None:
                 yield block
-            case Container() | ListItem():
+            case Container() | ListBlock() | ListItem():
                 yield from _walk(block.children)
-            case ListBlock():
-                yield from _walk(block.items)
             case Paragraph() if block.role.value in _LEVELS:
                 yield block
             case _:

@@ -180,11 +180,11 @@ def _lay_out_clipped(
     if at.inner is None:
         return context.lay_out(wrapper, region)
 
-    def content(inner: Region, _: Resume) -> Fragment | None:
+    def content(own: LayoutContext, _: Container, inner: Region, _at: Resume) -> Fragment | None:
         from_here = StackResume(0, at.inner, at.is_forced)
-        return fill_columns(context, rest, area.columns, inner, from_here, is_bound=True)
+        return fill_columns(own, rest, area.columns, inner, from_here, is_bound=True)
 
-    return lay_out_box(context, wrapper, region, None, content)
+    return lay_out_box(content, context, wrapper, region, None)
 
 
 MAX_PAGES: Final = 10_000
@@ -192,6 +192,7 @@ _LEAST_CONTENT: Final = 1.0  # points, of a page as high as its content
 BODY: Final = "body"
 _DEFAULT: Final = "default"
 _SIDES: Final = ("left", "right")
+_STACKS: Final = (Container, ListBlock, ListItem)
 _NEXT_PAGE: Final = ("page", *_SIDES)
 # A leading flow may wait for its first area while others fill up to this many pages.
 _MAX_EMPTY: Final = 2
@@ -623,17 +624,12 @@ def find_requirement(blocks: Sequence[AnyBlock], resume: Resume) -> PageRequirem
     assert not isinstance(block, Break)
     below = PageRequirement(None, None)
     if inner is None or isinstance(inner, StackResume):
-        below = find_requirement(_blocks_in(block), inner)
+        children = block.children if isinstance(block, _STACKS) else ()
+        below = find_requirement(children, inner)
     reset = block.style.breaks.counter_reset if inner is None else None
     return PageRequirement(
         below.family or block.style.breaks.page, below.first_number if reset is None else reset
     )
-
-
-def _blocks_in(block: AnyBlock) -> Sequence[AnyBlock]:
-    if isinstance(block, Container | ListItem):
-        return block.children
-    return block.items if isinstance(block, ListBlock) else ()
 
 
 def _begin(flow: Flow) -> _FlowProgress:

@@ -588,10 +588,10 @@ def _lay_out_evaluated(
     if box.style.box.overflow is Overflow.SHRINK:
         return _lay_out_shrinking(context, box, blocks, page)
 
-    def content(inner: Region, _: Resume) -> Fragment | None:
-        return lay_out_stack(context.inside(box.source), blocks, inner)
+    def content(own: LayoutContext, _: RunningBox, inner: Region, _at: Resume) -> Fragment | None:
+        return lay_out_stack(own.inside(box.source), blocks, inner)
 
-    fragment = lay_out_box(context, box, Region(page.width), None, content)
+    fragment = lay_out_box(content, context, box, Region(page.width), None)
     assert fragment is not None
     return fragment
 

@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,
@@ -46,24 +45,19 @@ def lay_out_table(
     context: LayoutContext, node: Table, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out as many rows of a table as fit, with their heads and feet."""
-
-    def content(inner: Region, at: TableResume | None) -> Fragment | None:
-        own = context.inside(node.source)
-        references = context.references
-        before = 0 if references is None else references.lookups
-        grid = find_grid(own, node, inner.width)
-        fragment = _TableFiller(own, grid, inner, at).fill()
-        if references is not None and references.lookups > before:
-            references.affects_widths = True  # the grid keeps rows for all areas
-        return fragment
-
-    return lay_out_box(context, node, region, resume, content)
+    own = context.inside(node.source)
+    references = context.references
+    before = 0 if references is None else references.lookups
+    grid = find_grid(own, node, region.width)
+    fragment = _TableFiller(own, grid, region, resume).fill()
+    if references is not None and references.lookups > before:
+        references.affects_widths = True  # the grid keeps rows for all areas
+    return fragment
 
 
 def measure_table(context: LayoutContext, node: Table) -> tuple[float, float]:
-    """Return the min-content and max-content widths of a table, box included."""
-    widths = measure_columns(context, node.columns, group_by_template(all_rows(node)))
-    return outer_widths(node.style.box, *widths)
+    """Return the min-content and max-content widths of a table."""
+    return measure_columns(context, node.columns, group_by_template(all_rows(node)))
 
 
 _Part = TypeVar("_Part", RowGroup, Caption)
