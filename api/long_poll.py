@@ -23,16 +23,17 @@ def long_poll(
     seconds: float,
     is_final: Callable[[_T], bool],
     wait: Callable[[_T, float], object],
+    until: Callable[[], bool] = stopping.is_set,
 ) -> _T:
-    """Return a record once it is final, or the current one after `seconds` or on shutdown.
+    """Return a record once it is final, or the current one after `seconds` or once `until` is true, on shutdown.
 
     `wait` gets the record and the seconds left. It returns when the record may have changed, and
-    within a second of `stopping`.
+    within a second of `until`.
     """
     give_up_at = ticks() + seconds
     while True:
         record = read()
         left = give_up_at - ticks()
-        if is_final(record) or left <= 0 or stopping.is_set():
+        if is_final(record) or left <= 0 or until():
             return record
         wait(record, left)

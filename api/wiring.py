@@ -16,10 +16,10 @@ from shared.queue.clocks import FarmClock
 from shared.queue.shard_layout import make_checks
 from shared.settings import Settings
 from shared.shards import PerShard
+from shared.startup import open_tracer
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.process import ProcessMetrics
-from shared.telemetry.tracer_factory import open_tracer
 
 # A request is answered 503 within 5 s when the database does not answer.
 _STATEMENT_SECONDS: Final = 4.0

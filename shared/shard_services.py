@@ -16,8 +16,8 @@ from shared.queue.slice_commits import SliceQueue
 from shared.queue.states import CompletionNotices, JobStates
 from shared.settings import Settings
 from shared.shards import ShardAddress, slots_of
-from shared.telemetry.observer import NULL_OBSERVER, Observer
-from shared.templates.pinning import TemplatePins, font_pins, image_pins
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer
+from shared.templates.pinning import Pins
 
 
 class ShardServices:
@@ -38,9 +38,9 @@ class ShardServices:
         self.redis: Final = connect(shard.url)
         self.publisher: Final = Publisher(settings.broker_of(shard))
         self.admissions: Final = AdmissionCache(self.redis, observer=observer)
-        self.template_pins: Final = TemplatePins(self.redis, observer=observer)
-        self.image_pins: Final = image_pins(self.redis, observer=observer)
-        self.font_pins: Final = font_pins(self.redis, observer=observer)
+        self.template_pins: Final = Pins(self.redis, "templates", Cache.TEMPLATE_PINS, observer)
+        self.image_pins: Final = Pins(self.redis, "images", Cache.IMAGE_PINS, observer)
+        self.font_pins: Final = Pins(self.redis, "fonts", Cache.FONT_PINS, observer)
         self.claims: Final = Claims(self.redis, blobs)
         self.broker: Final = Broker(self.redis, self.publisher)
         self.slices: Final = SliceQueue(

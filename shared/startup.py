@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from shared.errors import MisconfiguredPartError, Unavailable
 from shared.settings import ProcessSettings, WrongSetting
 from shared.telemetry.log import get_logger, set_up_logging
+from shared.telemetry.traces import NULL_TRACER, Traces
 
 S = TypeVar("S", bound=ProcessSettings)
 T = TypeVar("T")
@@ -46,6 +47,23 @@ def start(
         return make(settings)
     except _STARTUP_ERRORS + startup_errors as error:
         sys.exit(f"pressroom {part}: {error}")
+
+
+def open_tracer(part: str, *, is_on: bool) -> Traces:
+    """Return the tracing of a process; call it after a fork, since it starts a thread.
+
+    Raises:
+        WrongSetting: tracing is on and OpenTelemetry is not installed.
+    """
+    if not is_on:
+        return NULL_TRACER
+    try:
+        from shared.telemetry.otel import OpenTelemetry
+    except ImportError as error:
+        raise WrongSetting(
+            "PRESSROOM_TRACES: OpenTelemetry is not installed; install pressroom[traces]"
+        ) from error
+    return OpenTelemetry(part)
 
 
 def stop_on_signals(*stops: Callable[[], object]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from flask import Response
 
@@ -15,12 +15,13 @@ from api.pdf_headers import write_pdf_headers
 from api.ports import Ports
 from api.stored_files import BlobFile, StoredFile, expired, send_whole
 from shared.blobs.store import ByteRange
-from shared.clock import now, ticks
+from shared.clock import now
 from shared.db.queries import keeps_no_results
 from shared.errors import ServiceError, Unavailable
 from shared.jobs.repository import JobRecord, JobStatus, find_job, is_awaited, list_jobs
 
 PDF: Final = "PDF"
+R = TypeVar("R", bound=JobRecord | None)
 
 
 def find_record(job_id: str, ports: Ports) -> JobRecord | None:
@@ -36,36 +37,31 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
     return record
 
 
-def poll_job(record: JobRecord, ports: Ports, *, seconds: float) -> JobRecord | None:
-    """Return a job that is not final once it has ended, after `seconds` or on shutdown, None if it has been
-    removed.
-    """
-    endings = ports.cell(record.account_id).jobs.completions
-    give_up_at = ticks() + seconds
-    # The record has just been read; a notice of completion is kept for a while, so none is missed.
-    endings.wait(record.id, seconds=seconds, until=stopping.is_set)
-    return long_poll(
-        lambda: find_record(record.id, ports),
-        seconds=give_up_at - ticks(),
-        is_final=lambda found: found is None or found.status.is_final,
-        wait=lambda _, left: endings.wait(record.id, seconds=left, until=stopping.is_set),
-    )
-
-
 def await_end(
-    job_id: str, ports: Ports, *, seconds: float, between: Callable[[], object] = lambda: None
-) -> JobRecord | None:
-    """Return a job once it has ended or after `seconds`, None if it has been removed.
+    find: Callable[[], R],
+    ports: Ports,
+    *,
+    seconds: float,
+    between: Callable[[], object] = lambda: None,
+    until: Callable[[], bool] = stopping.is_set,
+) -> R:
+    """Return a job once it has ended, after `seconds` or once `until` is true, by default on shutdown.
 
-    A shutdown does not shorten the wait. `between` is called every second.
+    `between` is called every second.
     """
-    give_up_at = ticks() + seconds
-    while True:
-        record = find_record(job_id, ports)
-        left = give_up_at - ticks()
-        if record is None or record.status.is_final or left <= 0:
-            return record
-        ports.cell(record.account_id).jobs.completions.wait(job_id, seconds=left, between=between)
+
+    def wait(record: R, left: float) -> None:
+        assert record is not None, "it is not final"
+        endings = ports.cell(record.account_id).jobs.completions
+        endings.wait(record.id, seconds=left, between=between, until=until)
+
+    return long_poll(
+        find,
+        seconds=seconds,
+        is_final=lambda record: record is None or record.status.is_final,
+        wait=wait,
+        until=until,
+    )
 
 
 def write_result(record: JobRecord, ports: Ports, *, filename: str | None = None) -> Response:

@@ -12,11 +12,11 @@ from api.auth.guard import current_principal, record_change
 from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
 from api.jobs.reading import (
     PDF,
+    await_end,
     find_pdf,
     find_record,
     list_page,
     no_result,
-    poll_job,
     write_job_headers,
 )
 from api.operations.model import (
@@ -104,9 +104,7 @@ class JobRoutes(Routes):
         The record is kept for 7 days after the job has ended, unless the operator sets another time.
         """
         seconds = read_wait(current_query())
-        record = self._get(job_id)
-        if seconds and not record.status.is_final:
-            record = _own(poll_job(record, self._ports, seconds=seconds), job_id)
+        record = await_end(lambda: self._get(job_id), self._ports, seconds=seconds)
         return write_json(write_job(record))
 
     @get(
@@ -147,20 +145,15 @@ class JobRoutes(Routes):
         return Response(status=204)
 
     def _get(self, job_id: str) -> JobRecord:
-        found = find_record(job_id, self._ports) if _JOB_ID.match(job_id) else None
-        return _own(found, job_id)
+        """Return a job of the authenticated account.
 
-
-def _own(record: JobRecord | None, job_id: str) -> JobRecord:
-    """Return a job of the authenticated account.
-
-    Raises:
-        ServiceError: 404, the job does not exist or belongs to another account; the errors are equal.
-    """
-    account_id = current_principal().state.account_id
-    if record is None or record.account_id != account_id:
-        raise ServiceError(404, f"Job {job_id[:100]!r} does not exist.")
-    return record
+        Raises:
+            ServiceError: 404, the job does not exist or belongs to another account; the errors are equal.
+        """
+        record = find_record(job_id, self._ports) if _JOB_ID.match(job_id) else None
+        if record is None or record.account_id != current_principal().state.account_id:
+            raise ServiceError(404, f"Job {job_id[:100]!r} does not exist.")
+        return record
 
 
 _AT_ONCE: Final = 100

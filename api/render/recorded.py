@@ -33,7 +33,7 @@ from api.jobs.queued import (
     resume_suspended,
     untaken,
 )
-from api.jobs.reading import await_end, find_record, no_result, poll_job, write_result
+from api.jobs.reading import await_end, find_record, no_result, write_result
 from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
@@ -112,7 +112,9 @@ class RecordedRender:
         """Return the result if it is ready within the time to wait, else the job."""
         if not prefer.wait_seconds:
             return write_accepted(accepted, prefer)
-        record = poll_job(accepted, self.ports, seconds=prefer.wait_seconds)
+        record = await_end(
+            lambda: find_record(accepted.id, self.ports), self.ports, seconds=prefer.wait_seconds
+        )
         if record is None:
             raise _removed()
         if not record.status.is_final:
@@ -130,10 +132,11 @@ class RecordedRender:
         except Unavailable:
             pass  # the record also has the end
         record = await_end(
-            job.id,
+            lambda: find_record(job.id, self.ports),
             self.ports,
             seconds=ticket.deadline - epoch(),
             between=lambda: _renew_or_withdraw(job, cell),
+            until=lambda: False,  # a shutdown does not shorten the wait
         )
         if record is not None and not record.status.is_final:
             # Ending it is atomic: the job has either ended before, or is not metered.

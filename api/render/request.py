@@ -13,6 +13,7 @@ from api.http import ContentType, read_content_type, read_media_type
 from api.operations.model import current_query
 from api.pdf_headers import read_filename
 from api.ports import Ports
+from shared import json_text
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, RenderOutput
 from shared.templates.linking import pin_content
@@ -157,11 +158,14 @@ def pin_template(
     """
     account_id = principal.state.account_id
     pins = ports.cell(account_id).template_pins
-    pinned = pins.find(account_id, str(reference))
-    if pinned is None:
+    text = pins.find(account_id, str(reference))
+    if text is not None:
+        pinned = PinnedTemplate(*json_text.decode(text))
+    else:
         with ports.database.snapshot() as session:
             pinned = pin_content(session, principal.reader, reference)
-        pins.put(account_id, str(reference), pinned)
+        values = [pinned.template_id, pinned.version, pinned.sha256, dict(pinned.links)]
+        pins.put(account_id, str(reference), json_text.encode(values).decode())
     if pinned.sha256 == EMPTY_SHA256:
         raise ServiceError(
             400, f"Template '{reference}' has no content yet.", code=ErrorCode.TEMPLATE_EMPTY

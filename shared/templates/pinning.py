@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -109,11 +108,14 @@ _PACKAGE: Final = "shared.templates"
 class Pins:
     """The resolved value of each name of each owner, in a Redis hash for each owner.
 
+    Of a workspace the names of its images and fonts, each with the SHA-256 of the bytes; of an account the
+    references to templates, each with the template.
+
     Every method raises `Unavailable("queue")` if Redis does not answer.
     """
 
     def __init__(
-        self, redis: Redis, kind: str, *, cache: Cache, observer: Observer = NULL_OBSERVER
+        self, redis: Redis, kind: str, cache: Cache, observer: Observer = NULL_OBSERVER
     ) -> None:
         self._redis = redis
         self._put = register(redis, "put_pin", package=_PACKAGE)
@@ -151,34 +153,3 @@ class Pins:
 
     def _marker(self, owner: str, name: str | None = None) -> str:
         return f"{self._key(owner)}:changed" + ("" if name is None else f":{name}")
-
-
-class TemplatePins:
-    """The cache of an account's resolved template references."""
-
-    def __init__(self, redis: Redis, *, observer: Observer = NULL_OBSERVER) -> None:
-        self._pins = Pins(redis, "templates", cache=Cache.TEMPLATE_PINS, observer=observer)
-
-    def find(self, account_id: str, reference: str) -> PinnedTemplate | None:
-        """Return the cached template of a reference, or None."""
-        text = self._pins.find(account_id, reference)
-        return None if text is None else PinnedTemplate(*json.loads(text))
-
-    def put(self, account_id: str, reference: str, pinned: PinnedTemplate) -> None:
-        """Cache the template of a reference."""
-        text = json.dumps([pinned.template_id, pinned.version, pinned.sha256, dict(pinned.links)])
-        self._pins.put(account_id, reference, text)
-
-    def drop(self, account_id: str) -> None:
-        """Invalidate the account's references; call it before a change."""
-        self._pins.drop(account_id)
-
-
-def image_pins(redis: Redis, *, observer: Observer = NULL_OBSERVER) -> Pins:
-    """Return the cache of image names: by workspace, the SHA-256 of the bytes."""
-    return Pins(redis, "images", cache=Cache.IMAGE_PINS, observer=observer)
-
-
-def font_pins(redis: Redis, *, observer: Observer = NULL_OBSERVER) -> Pins:
-    """Return the cache of font names: by workspace, the SHA-256 of the bytes."""
-    return Pins(redis, "fonts", cache=Cache.FONT_PINS, observer=observer)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.telemetry.tracer_factory import open_tracer
+from shared.startup import open_tracer
 from shared.telemetry.traces import NULL_TRACER
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 TO_NOBODY = """
 import os, sys
 os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = sys.argv[1]
-from shared.telemetry.tracer_factory import open_tracer
+from shared.startup import open_tracer
 traces = open_tracer("test", is_on=True)
 with traces.span("outer", is_request=True):
     with traces.span("inner", number=1):

@@ -51,13 +51,13 @@ from shared.queue.slice_commits import SliceCommits
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.shard_services import ShardServices
 from shared.signer import SignerClient
+from shared.startup import open_tracer
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, set_up_logging
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.observer import NULL_OBSERVER, Observer
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics, share_counts
-from shared.telemetry.tracer_factory import open_tracer
 from workers.batches.documents import BatchContext
 from workers.engine.einvoices import InvoiceJudge
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries

@@ -2,19 +2,18 @@
 
 import pytest
 
-from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import connect
-from shared.templates.pinning import TemplatePins, image_pins
+from shared.telemetry.observer import Cache
+from shared.templates.pinning import Pins
 
-LIVE = PinnedTemplate("a" * 20, None, "1" * 64)
-PUBLISHED = PinnedTemplate("a" * 20, 3, "2" * 64)
+LIVE, PUBLISHED = "1" * 64, "2" * 64
 
 
 @pytest.fixture
 def pins(redis_url):
     redis = connect(redis_url)
     redis.flushall()
-    yield TemplatePins(redis)
+    yield Pins(redis, "templates", Cache.TEMPLATE_PINS)
     redis.close()
 
 
@@ -41,10 +40,7 @@ def test_a_stale_reader_cannot_restore_the_old_state(pins):
     assert pins.find("acc_1", "invoice") is None
 
 
-def test_a_change_of_an_image_forgets_no_other_name(redis_url):
-    redis = connect(redis_url)
-    redis.flushall()
-    pins = image_pins(redis)
+def test_a_change_of_a_name_forgets_no_other_name(pins):
     pins.put("ws_1", "logo", "1" * 64)
     pins.put("ws_1", "seal", "2" * 64)
     pins.drop("ws_1", "logo")
@@ -52,4 +48,3 @@ def test_a_change_of_an_image_forgets_no_other_name(redis_url):
     pins.put("ws_1", "sign", "3" * 64)
     found = [pins.find("ws_1", name) for name in ("logo", "seal", "sign")]
     assert found == [None, "2" * 64, "3" * 64]
-    redis.close()
