@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, ClassVar, Final, Generic
+from typing import Any, ClassVar, Final
 
 from flask import Response, request
 
@@ -39,15 +39,8 @@ from api.operations.model import (
 from api.operations.parameters import IMAGE_NAME, LIMIT, NO_CONTENT, NO_WORKSPACE, start_after
 from api.ports import Ports
 from shared.auth.scopes import Scope
-from shared.clock import timestamp
 from shared.errors import ErrorCode, ServiceError
-from shared.files.repository import (
-    F,
-    FileRecord,
-    FileRequest,
-    FontFileProperties,
-    ImageFileProperties,
-)
+from shared.files.repository import FileRequest
 from shared.limits import MB
 
 _UPLOAD: Final[ErrorStatuses] = {**NO_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,)}
@@ -73,7 +66,7 @@ _FONT_RULES: Final = (
 )
 
 
-def _words(kind: FileKind[Any], article: str, rules: str) -> Mapping[str, str]:
+def _words(kind: FileKind, article: str, rules: str) -> Mapping[str, str]:
     return {
         "article": f"{article} {kind.singular}",
         "singular": kind.singular,
@@ -85,15 +78,15 @@ def _words(kind: FileKind[Any], article: str, rules: str) -> Mapping[str, str]:
     }
 
 
-class _FileRoutes(Routes, Generic[F]):
+class _FileRoutes(Routes):
     """The views of one kind of file."""
 
-    _kind: ClassVar[FileKind[Any]]
+    _kind: ClassVar[FileKind]
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)
         self._source_fetcher = SourceUrlFetcher(ports.fetcher, self._kind)
-        self._store: FileStore[F] = FileStore(self._kind, ports)
+        self._store = FileStore(self._kind, ports)
 
     @classmethod
     def operations(cls) -> Iterator[tuple[str, Operation]]:
@@ -178,7 +171,7 @@ class _FileRoutes(Routes, Generic[F]):
         with self._ports.database.snapshot() as session:
             found = files.list(session, workspace_id, limit=limit + 1, start_after=start_after)
             usage = files.measure(session, workspace_id)
-        body: dict[str, Any] = {self._kind.plural: [self._write(file) for file in found[:limit]]}
+        body: dict[str, Any] = {self._kind.plural: [file.show() for file in found[:limit]]}
         if len(found) > limit:
             body["next_cursor"] = found[limit - 1].name
         body["usage"] = {"total_bytes": usage.total_bytes, "count": usage.count}
@@ -201,7 +194,7 @@ class _FileRoutes(Routes, Generic[F]):
             file = self._kind.files.find(session, principal.get_workspace(), name)
         if file is None:
             raise self._not_found(name)
-        return write_json(self._write(file))
+        return write_json(file.show())
 
     @delete(
         "/v2/$plural/{name}",
@@ -227,24 +220,14 @@ class _FileRoutes(Routes, Generic[F]):
             raise ServiceError(400, message)
         record, is_new = self._store.store(name, body, principal)
         path = f"/v2/{self._kind.plural}/{record.name}"
-        return write_json(self._write(record), 201 if is_new else 200, headers={"Location": path})
-
-    def _write(self, file: FileRecord[F]) -> dict[str, Any]:
-        return {
-            "name": file.name,
-            **self._kind.files.write_properties(file.properties),
-            "created_at": timestamp(file.created_at),
-            "created_by": file.created_by.show(),
-            "updated_at": timestamp(file.updated_at),
-            "updated_by": file.updated_by.show(),
-        }
+        return write_json(record.show(), 201 if is_new else 200, headers={"Location": path})
 
     def _not_found(self, name: str) -> ServiceError:
         message = f"The workspace holds no {self._kind.singular} named '{name}'."
         return ServiceError(404, message)
 
 
-class ImageRoutes(_FileRoutes[ImageFileProperties]):
+class ImageRoutes(_FileRoutes):
     """The views of images."""
 
     tag = "Images"
@@ -253,7 +236,7 @@ class ImageRoutes(_FileRoutes[ImageFileProperties]):
     _kind = IMAGE
 
 
-class FontRoutes(_FileRoutes[FontFileProperties]):
+class FontRoutes(_FileRoutes):
     """The views of fonts."""
 
     tag = "Fonts"

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, Generic, cast
+from typing import BinaryIO, Final, cast
 
 from api.admission.body import SPOOL_BYTES, Body
 from api.auth.guard import Principal
@@ -22,8 +22,8 @@ from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.files.repository import (
     FONTS,
     IMAGES,
-    F,
     FileRecord,
+    Properties,
     Reservation,
     StoredFiles,
     WorkspaceFullError,
@@ -47,7 +47,7 @@ MAX_DATA_BYTES: Final = 20 * MB  # of the base64 form, decoded
 _CHUNK_BYTES: Final = 64 * KB
 
 
-def check_upload_name(name: str, kind: FileKind[Any]) -> None:
+def check_upload_name(name: str, kind: FileKind) -> None:
     """Check the name of a file.
 
     Raises:
@@ -62,7 +62,7 @@ def check_upload_name(name: str, kind: FileKind[Any]) -> None:
     raise ServiceError(400, f"Invalid {kind.singular} name '{name[:100]}': {rule}.")
 
 
-def decode_data(text: str, kind: FileKind[Any]) -> bytes:
+def decode_data(text: str, kind: FileKind) -> bytes:
     """Decode the bytes of a file in base64.
 
     Raises:
@@ -90,7 +90,7 @@ def compute_sha256(body: Body) -> str:
     return digest.hexdigest()
 
 
-def _data_too_large(kind: FileKind[Any]) -> ServiceError:
+def _data_too_large(kind: FileKind) -> ServiceError:
     most = MAX_DATA_BYTES // MB
     return ServiceError(
         413, f"The field data is larger than {most} MB decoded; {kind.larger_hint}."
@@ -98,7 +98,7 @@ def _data_too_large(kind: FileKind[Any]) -> ServiceError:
 
 
 @dataclass(frozen=True, slots=True)
-class FileKind(Generic[F]):
+class FileKind:
     """One kind of file; `plural` is also its path under /v2.
 
     `larger_hint` ends the error message for base64 data over the limit.
@@ -110,7 +110,7 @@ class FileKind(Generic[F]):
     larger_hint: str
     media_types: tuple[str, ...]
     max_bytes: int
-    files: StoredFiles[F]
+    files: StoredFiles
     body_kind: BodyKind
     pins: Callable[[Cell], Pins]
 
@@ -150,15 +150,15 @@ FONT: Final = FileKind(
 _log: Final = log.get_logger(__name__)
 
 
-class FileStore(Generic[F]):
+class FileStore:
     """Stores and deletes files of one kind, for one process of the front."""
 
-    def __init__(self, kind: FileKind[F], ports: Ports) -> None:
+    def __init__(self, kind: FileKind, ports: Ports) -> None:
         self._kind = kind
         self._ports = ports
         self._inspections = Inspections(ports)
 
-    def store(self, name: str, body: Body, principal: Principal) -> tuple[FileRecord[F], bool]:
+    def store(self, name: str, body: Body, principal: Principal) -> tuple[FileRecord, bool]:
         """Store an upload under a name; return its record, and whether the name is new.
 
         A crash can leave bytes without a record, never a record without bytes.
@@ -172,7 +172,7 @@ class FileStore(Generic[F]):
             record, replaced = self._write(name, properties, body, principal)
         except WorkspaceFullError as error:
             raise self._workspace_full(name, properties, error) from error
-        if replaced is not None and replaced != properties.sha256:
+        if replaced is not None and replaced != properties["sha256"]:
             self._delete_unreferenced(principal.get_workspace(), replaced)
         return record, replaced is None
 
@@ -186,7 +186,7 @@ class FileStore(Generic[F]):
             self._delete_unreferenced(workspace_id, sha256)
         return sha256 is not None
 
-    def _inspect(self, body: Body, principal: Principal) -> F:
+    def _inspect(self, body: Body, principal: Principal) -> Properties:
         """Return the properties of an upload; bytes that the workspace already holds are not inspected again."""
         sha256 = compute_sha256(body)
         with self._ports.database.snapshot() as session:
@@ -194,17 +194,17 @@ class FileStore(Generic[F]):
         if known is not None:
             return known
         found = self._inspections.inspect(self._kind.body_kind, body, principal)
-        return self._kind.files.read_properties({**found, "bytes": body.size, "sha256": sha256})
+        return {**found, "bytes": body.size, "sha256": sha256}
 
     def _write(
-        self, name: str, properties: F, body: Body, principal: Principal
-    ) -> tuple[FileRecord[F], str | None]:
+        self, name: str, properties: Properties, body: Body, principal: Principal
+    ) -> tuple[FileRecord, str | None]:
         ports, files, workspace_id = self._ports, self._kind.files, principal.get_workspace()
         with ports.database.session() as session:
             room = files.reserve(session, workspace_id, name, properties=properties, at=now())
         try:
             ports.blobs.put(
-                files.blob_key(workspace_id, properties.sha256), body.file, properties.bytes
+                files.blob_key(workspace_id, properties["sha256"]), body.file, properties["bytes"]
             )
             self._drop_pin(name, principal)
             with ports.database.session() as session:
@@ -245,11 +245,13 @@ class FileStore(Generic[F]):
                 f"{self._kind.singular} reservation left to lapse", workspace=room.workspace_id
             )
 
-    def _workspace_full(self, name: str, properties: F, error: WorkspaceFullError) -> ServiceError:
+    def _workspace_full(
+        self, name: str, properties: Properties, error: WorkspaceFullError
+    ) -> ServiceError:
         kind, usage = self._kind, error.usage
         return ServiceError(
             409,
-            f"The workspace has no space for {kind.singular} '{name}' of {properties.bytes} bytes: it "
+            f"The workspace has no space for {kind.singular} '{name}' of {properties['bytes']} bytes: it "
             f"holds {usage.total_bytes} bytes in {usage.count} {kind.plural}; the limit is "
             f"{kind.files.max_bytes} bytes and {kind.files.max_count} {kind.plural}.",
             kind=ErrorKind.QUOTA,
@@ -271,7 +273,7 @@ class SourceUrlFetcher:
     def __init__(
         self,
         fetcher: Fetcher,
-        kind: FileKind[Any],
+        kind: FileKind,
         *,
         at_once: int = MAX_AT_ONCE,
         of_account: int = MAX_OF_ACCOUNT,

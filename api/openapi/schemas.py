@@ -37,7 +37,7 @@ from shared.auth.key_state import RATE_PATTERN, Rate
 from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
-from shared.files.repository import FileRequest
+from shared.files.repository import FileRequest, FontRecord, ImageRecord
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.previews.records import MEDIA_TYPES, PreviewBody, PreviewFormat
 from shared.templates.names import Tag, TagEvent
@@ -72,9 +72,6 @@ WARNINGS: Final = array_of(
     "more-warnings.",
     maxItems=MAX_WARNING_CODES + 1,
 )
-_SHA256: Final = string(
-    "SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$", examples=["0123456789abcdef" * 4]
-)
 _PLAN: Final = string("The plan.", enum=list(PLANS))
 _PAGES: Final = integer("Pages per billing period.", maximum=MAX_PAGES)
 _RENEWAL_DAY: Final = integer("Day of the month on which periods begin.", minimum=1, maximum=31)
@@ -91,12 +88,6 @@ _QUEUE: Final = object_schema(
 )
 _HAS_MORE: Final = boolean("Whether there are more entries.")
 _NEXT_CURSOR: Final = string("The start_after of the next page; absent on the last page.")
-_FILE_CHANGES: Final[dict[str, Schema]] = {
-    "created_at": date_time("When the name was first stored."),
-    "created_by": ref("UserRef"),
-    "updated_at": date_time("When it was last replaced."),
-    "updated_by": ref("UserRef"),
-}
 
 _DRAFT_USAGE: Final = record_schema(DraftUsage)
 _SOURCE_URL: Final = string(
@@ -226,30 +217,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("template_id",),
     ),
-    "Image": object_schema(
-        {
-            "name": IMAGE_NAME,
-            "content_type": string("The format, detected from the bytes."),
-            "bytes": integer("Size in bytes."),
-            "width": integer("Width in pixels."),
-            "height": integer("Height in pixels."),
-            "sha256": _SHA256,
-            **_FILE_CHANGES,
-        }
-    ),
+    "Image": record_schema(ImageRecord, name=IMAGE_NAME),
     "ImageList": _list_of_files("images", "Image"),
-    "Font": object_schema(
-        {
-            "name": IMAGE_NAME,
-            "format": string(
-                "The format, detected from the bytes: truetype, opentype, collection, woff or woff2."
-            ),
-            "bytes": integer("Size in bytes."),
-            "sha256": _SHA256,
-            "faces": array_of("FontFace"),
-            **_FILE_CHANGES,
-        }
-    ),
+    "Font": record_schema(FontRecord, name=IMAGE_NAME, faces=array_of("FontFace")),
     "FontFace": object_schema(
         {
             "index": integer("Index of the font in the file, from 0; a collection has several."),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Annotated, Any, Final
 
 from sqlalchemy import RowMapping, Select, Table, delete, func, insert, select, update
 
@@ -20,7 +20,7 @@ from shared.limits import (
     MAX_WORKSPACE_FONTS,
     MAX_WORKSPACE_IMAGES,
 )
-from shared.records import Record
+from shared.records import SHA256, Record, ShownRecord, Timestamp, doc
 
 # The lifetime of a reservation, in case an upload crashes; uploads take seconds.
 _RESERVATION_LIFE: Final = timedelta(minutes=10)
@@ -34,31 +34,38 @@ class FileRequest(Record, frozen=True, forbid_unknown_fields=True):
     source_url: str | None = None
 
 
-class FileProperties(Protocol):
-    """Properties of an uploaded file: a dataclass whose fields are columns of its table."""
-
-    @property
-    def bytes(self) -> int:
-        """The size in bytes."""
-
-    @property
-    def sha256(self) -> str:
-        """The digest in hexadecimal."""
-
-
-F = TypeVar("F", bound=FileProperties)
-
-
-@dataclass(frozen=True, slots=True)
-class FileRecord(Generic[F]):
-    """A stored file; its blob key consists of its workspace and `properties.sha256`."""
+class FileRecord(ShownRecord, frozen=True, kw_only=True):
+    """A stored file; its blob key consists of its workspace and `sha256`."""
 
     name: str
-    properties: F
-    created_at: datetime
+    bytes: Annotated[int, doc("Size in bytes.")]
+    sha256: Annotated[str, doc("SHA-256, hexadecimal.", **SHA256)]
+    created_at: Annotated[Timestamp, doc("When the name was first stored.")]
     created_by: UserRef
-    updated_at: datetime
+    updated_at: Annotated[Timestamp, doc("When it was last replaced.")]
     updated_by: UserRef
+
+
+class ImageRecord(FileRecord, frozen=True, kw_only=True):
+    """An image."""
+
+    content_type: Annotated[str, doc("The format, detected from the bytes.")]
+    width: Annotated[int, doc("Width in pixels.")]
+    height: Annotated[int, doc("Height in pixels.")]
+
+
+class FontRecord(FileRecord, frozen=True, kw_only=True):
+    """A font file."""
+
+    format: Annotated[
+        str,
+        doc("The format, detected from the bytes: truetype, opentype, collection, woff or woff2."),
+    ]
+    faces: Sequence[Mapping[str, Any]]
+
+
+# What a file is, for each column of its table that its bytes decide: `bytes` and `sha256` are among them.
+Properties = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +93,18 @@ class WorkspaceFullError(Exception):
         self.usage: Final = usage
 
 
-class StoredFiles(Generic[F]):
+class StoredFiles:
     """The records of one kind of file, their reservations, and the limits of a workspace.
 
-    Both tables have the columns `workspace_id`, `name`, `bytes` and `sha256`; the records also have one
-    for each field of `properties`.
+    Both tables have the columns `workspace_id`, `name`, `bytes` and `sha256`; the records also have the
+    fields of `record`.
     """
 
     def __init__(
         self,
         records: Table,
         reservations: Table,
-        properties: type[F],
+        record: type[FileRecord],
         *,
         folder: str,
         max_bytes: int,
@@ -105,8 +112,9 @@ class StoredFiles(Generic[F]):
     ) -> None:
         self._records = records
         self._reservations = reservations
-        self._properties = properties
-        self._columns: Final = tuple(field.name for field in fields(properties))  # type: ignore[arg-type]
+        self._record = record
+        changes = {"name", "created_at", "created_by", "updated_at", "updated_by"}
+        self._properties = [name for name in record.__struct_fields__ if name not in changes]
         self.folder: Final = folder
         self.max_bytes = max_bytes
         self.max_count = max_count
@@ -115,29 +123,23 @@ class StoredFiles(Generic[F]):
         """Return the blob key of a file."""
         return f"{self.folder}/{workspace_id}/{sha256}"
 
-    def read_properties(self, values: Mapping[str, Any] | RowMapping) -> F:
-        """Return the properties with these values; others are ignored."""
-        return self._properties(**{column: values[column] for column in self._columns})
-
-    def write_properties(self, properties: F) -> dict[str, Any]:
-        """Return the values of properties, as columns of the table and as JSON fields."""
-        return {column: getattr(properties, column) for column in self._columns}
-
-    def find(self, session: Session, workspace_id: str, name: str) -> FileRecord[F] | None:
+    def find(self, session: Session, workspace_id: str, name: str) -> FileRecord | None:
         """Return the file of a name, None if there is none."""
         query = self._select(workspace_id).where(self._records.c.name == name)
         row = session.execute(query).mappings().first()
         return self._read(row) if row else None
 
-    def find_properties(self, session: Session, workspace_id: str, sha256: str) -> F | None:
+    def find_properties(
+        self, session: Session, workspace_id: str, sha256: str
+    ) -> Properties | None:
         """Return the properties of a file with this content under any name, None if there is none."""
         query = self._select(workspace_id).where(self._records.c.sha256 == sha256).limit(1)
         row = session.execute(query).mappings().first()
-        return self._read(row).properties if row else None
+        return None if row is None else {name: row[name] for name in self._properties}
 
     def list(
         self, session: Session, workspace_id: str, *, limit: int, start_after: str | None
-    ) -> Sequence[FileRecord[F]]:
+    ) -> Sequence[FileRecord]:
         """Return up to `limit` files with names after `start_after`, ordered by name."""
         query = self._select(workspace_id).order_by(self._records.c.name).limit(limit)
         if start_after is not None:
@@ -161,7 +163,13 @@ class StoredFiles(Generic[F]):
         return WorkspaceUsage(int(row[0]), int(row[1]))
 
     def reserve(
-        self, session: Session, workspace_id: str, name: str, *, properties: F, at: datetime
+        self,
+        session: Session,
+        workspace_id: str,
+        name: str,
+        *,
+        properties: Properties,
+        at: datetime,
     ) -> Reservation:
         """Reserve space for an upload; a file that it replaces is not counted.
 
@@ -170,15 +178,15 @@ class StoredFiles(Generic[F]):
         """
         lock_workspace(session, workspace_id)
         self._drop_stale(session, workspace_id, at=at)
-        self._check_room(session, workspace_id, name, properties.bytes)
+        self._check_room(session, workspace_id, name, properties["bytes"])
         reservation = Reservation(new_id("res"), workspace_id, name)
         session.execute(
             insert(self._reservations).values(
                 id=reservation.id,
                 workspace_id=workspace_id,
                 name=name,
-                bytes=properties.bytes,
-                sha256=properties.sha256,
+                bytes=properties["bytes"],
+                sha256=properties["sha256"],
                 reserved_at=at,
             )
         )
@@ -193,10 +201,10 @@ class StoredFiles(Generic[F]):
         session: Session,
         reservation: Reservation,
         *,
-        properties: F,
+        properties: Properties,
         user: UserRef,
         at: datetime,
-    ) -> tuple[FileRecord[F], str | None]:
+    ) -> tuple[FileRecord, str | None]:
         """Record a file whose blob is stored, and end its reservation.
 
         Returns the record, and the SHA-256 of the replaced file, None if there was none.
@@ -205,9 +213,10 @@ class StoredFiles(Generic[F]):
             WorkspaceFullError: the reservation had expired and its space is taken.
         """
         workspace_id, name = reservation.workspace_id, reservation.name
-        self._end(session, reservation, size=properties.bytes)
+        self._end(session, reservation, size=properties["bytes"])
         before = self.find(session, workspace_id, name)
-        values = self.write_properties(properties) | {"updated_at": at, "updated_by": user.id}
+        values = {name: properties[name] for name in self._properties}
+        values |= {"updated_at": at, "updated_by": user.id}
         key = {"workspace_id": workspace_id, "name": name}
         if before is None:
             created = {"created_at": at, "created_by": user.id}
@@ -216,7 +225,7 @@ class StoredFiles(Generic[F]):
             session.execute(update(self._records).filter_by(**key).values(**values))
         after = self.find(session, workspace_id, name)
         assert after is not None
-        return after, before.properties.sha256 if before else None
+        return after, before.sha256 if before else None
 
     def delete(self, session: Session, workspace_id: str, name: str) -> str | None:
         """Delete the record of a name; return the SHA-256 of its file, None if there was none."""
@@ -228,7 +237,7 @@ class StoredFiles(Generic[F]):
         session.execute(
             delete(self._records).where(columns.workspace_id == workspace_id, columns.name == name)
         )
-        return file.properties.sha256
+        return file.sha256
 
     def is_referenced(self, session: Session, workspace_id: str, sha256: str) -> bool:
         """Return whether a record or an upload in progress refers to this content.
@@ -280,13 +289,10 @@ class StoredFiles(Generic[F]):
         query = select(self._records, *authors).select_from(joined)
         return query.where(self._records.c.workspace_id == workspace_id)
 
-    def _read(self, row: RowMapping) -> FileRecord[F]:
-        return FileRecord(
-            name=row["name"],
-            properties=self.read_properties(row),
-            created_at=row["created_at"],
+    def _read(self, row: RowMapping) -> FileRecord:
+        return self._record.of_row(
+            row,
             created_by=user_refs.read_user(row, "creator"),
-            updated_at=row["updated_at"],
             updated_by=user_refs.read_user(row, "updater"),
         )
 
@@ -303,41 +309,20 @@ def _sizes(session: Session, table: Table, workspace_id: str) -> list[tuple[str,
     return [(row.name, row.bytes) for row in session.execute(query)]
 
 
-@dataclass(frozen=True, slots=True)
-class ImageFileProperties:
-    """Properties of an image file; `width` and `height` are pixels, for SVG and PDF CSS pixels."""
-
-    content_type: str
-    bytes: int
-    width: int
-    height: int
-    sha256: str
-
-
 IMAGES: Final = StoredFiles(
     images,
     image_reservations,
-    ImageFileProperties,
+    ImageRecord,
     folder="images",
     max_bytes=MAX_WORKSPACE_BYTES,
     max_count=MAX_WORKSPACE_IMAGES,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FontFileProperties:
-    """Properties of a font file; `faces` are JSON values as in the interface."""
-
-    format: str
-    bytes: int
-    sha256: str
-    faces: Sequence[Mapping[str, Any]]
-
-
 FONTS: Final = StoredFiles(
     fonts,
     font_reservations,
-    FontFileProperties,
+    FontRecord,
     folder="fonts",
     max_bytes=MAX_WORKSPACE_FONT_BYTES,
     max_count=MAX_WORKSPACE_FONTS,

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.files.repository import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES
 from shared.jobs.records import PinnedTemplate
 from shared.outbound import Fetcher
 from shared.templates.repository import store_content
@@ -63,13 +63,19 @@ def test_a_known_key_and_template_need_no_database_query(
 
 def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     data = b"bytes of an image"
-    properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
+    properties = {
+        "content_type": "image/png",
+        "bytes": len(data),
+        "width": 1,
+        "height": 1,
+        "sha256": sha256(data).hexdigest(),
+    }
     with database.session() as session:
         made = create_account(session, email="bo@example.org")
         room = IMAGES.reserve(session, made.workspace_id, "logo", properties=properties, at=now())
         IMAGES.record(session, room, properties=properties, user=made.user, at=now())
     ports.blobs.put(
-        IMAGES.blob_key(made.workspace_id, properties.sha256), io.BytesIO(data), len(data)
+        IMAGES.blob_key(made.workspace_id, properties["sha256"]), io.BytesIO(data), len(data)
     )
     images = Images(
         database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")

@@ -13,7 +13,7 @@ from shared.auth.accounts import create_account
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import open_database
-from shared.files.repository import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES
 from shared.jobs.records import PinnedTemplate, Purpose
 from shared.templates.repository import store_content
 from tests.farm.conftest import real_worker
@@ -46,8 +46,14 @@ def workspace(database, blob_url):
     drawn = io.BytesIO()
     Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
     data = drawn.getvalue()
-    properties = ImageFileProperties("image/png", len(data), 30, 10, sha256(data).hexdigest())
-    key = IMAGES.blob_key(made.workspace_id, properties.sha256)
+    properties = {
+        "content_type": "image/png",
+        "bytes": len(data),
+        "width": 30,
+        "height": 10,
+        "sha256": sha256(data).hexdigest(),
+    }
+    key = IMAGES.blob_key(made.workspace_id, properties["sha256"])
     open_store(blob_url).put(key, io.BytesIO(data), len(data))
     with database.session() as session:
         room = IMAGES.reserve(session, made.workspace_id, "logo", properties=properties, at=now())

@@ -17,7 +17,7 @@ from shared.clock import now
 from shared.db.orphans import delete_orphaned_content
 from shared.db.tables import batches, jobs
 from shared.errors import Unavailable
-from shared.files.repository import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
 from shared.templates.pinning import Reader
@@ -144,10 +144,16 @@ def test_a_text_stored_during_its_sweep_survives(database, made):
 
 
 def store_image(database, store, made, name, data):
-    properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
+    properties = {
+        "content_type": "image/png",
+        "bytes": len(data),
+        "width": 1,
+        "height": 1,
+        "sha256": sha256(data).hexdigest(),
+    }
     with database.session() as session:
         room = IMAGES.reserve(session, made.workspace_id, name, properties=properties, at=now())
-    key = IMAGES.blob_key(made.workspace_id, properties.sha256)
+    key = IMAGES.blob_key(made.workspace_id, properties["sha256"])
     store.put(key, io.BytesIO(data), len(data))
     return key, properties, room
 

@@ -11,7 +11,7 @@ import pytest
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import open_database
-from shared.files.repository import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES
 from tests.conftest import create_account_of
 from tests.images import ACCEPTED, BEYOND_COUNTING, REFUSED, encode, path, plain, svg
 from tests.system.conftest import Account
@@ -67,12 +67,18 @@ def plant(farm, made):
     workspace = made.workspace_id
 
     def plant(data: bytes) -> str:
-        properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
-        name = f"planted-{properties.sha256[:20]}"
+        properties = {
+            "content_type": "image/png",
+            "bytes": len(data),
+            "width": 1,
+            "height": 1,
+            "sha256": sha256(data).hexdigest(),
+        }
+        name = f"planted-{properties['sha256'][:20]}"
         with database.session() as session:
             room = IMAGES.reserve(session, workspace, name, properties=properties, at=now())
             IMAGES.record(session, room, properties=properties, user=made.user, at=now())
-        blobs.put(IMAGES.blob_key(workspace, properties.sha256), BytesIO(data), len(data))
+        blobs.put(IMAGES.blob_key(workspace, properties["sha256"]), BytesIO(data), len(data))
         return name
 
     yield plant

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import groupby, islice
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from shared.blobs.store import BlobStore
 from shared.clock import now, ticks
@@ -53,10 +53,10 @@ class OrphanedUploads(OrphanKind):
     """Uploaded files of one kind without a record, left by interrupted uploads or deletions."""
 
     database: Database
-    files: StoredFiles[Any]
+    files: StoredFiles
 
     @classmethod
-    def of(cls, database: Database, blobs: BlobStore, files: StoredFiles[Any]) -> Self:
+    def of(cls, database: Database, blobs: BlobStore, files: StoredFiles) -> Self:
         """Return the orphans of one kind of files."""
 
         def find_orphans(keys: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
@@ -206,7 +206,7 @@ class Images:
 
 
 def _find_digest(
-    database: Database, files: StoredFiles[Any], pins: Pins, workspace_id: str, name: str
+    database: Database, files: StoredFiles, pins: Pins, workspace_id: str, name: str
 ) -> str | None:
     """Return the SHA-256 of a stored file, pinned for other processes; None if the workspace has no such file."""
     digest = pins.find(workspace_id, name)
@@ -215,7 +215,7 @@ def _find_digest(
             stored = files.find(session, workspace_id, name)
         if stored is None:
             return None
-        digest = str(stored.properties.sha256)
+        digest = stored.sha256
         pins.put(workspace_id, name, digest)
     return digest
 

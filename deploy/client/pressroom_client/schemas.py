@@ -70,14 +70,14 @@ class Findings:
 @dataclass(frozen=True, slots=True)
 class Font:
     name: str
-    format: str
     bytes: int
     sha256: str
-    faces: Sequence[Mapping[str, Any]]
     created_at: str
     created_by: Mapping[str, Any]
     updated_at: str
     updated_by: Mapping[str, Any]
+    format: str
+    faces: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,15 @@ class FormReport:
 @dataclass(frozen=True, slots=True)
 class Image:
     name: str
-    content_type: str
     bytes: int
-    width: int
-    height: int
     sha256: str
     created_at: str
     created_by: Mapping[str, Any]
     updated_at: str
     updated_by: Mapping[str, Any]
+    content_type: str
+    width: int
+    height: int
 
 
 @dataclass(frozen=True, slots=True)

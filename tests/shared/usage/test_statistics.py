@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from shared.auth.accounts import create_account
-from shared.files.repository import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES
 from shared.jobs.records import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES
 from shared.usage.metering import UsageEvent
@@ -70,7 +70,13 @@ def test_image_bytes_are_summed_and_nearly_full_workspaces_counted(database, mak
 
 
 def store(database, account, name, size):
-    properties = ImageFileProperties("image/png", size, 1, 1, "0" * 64)
+    properties = {
+        "content_type": "image/png",
+        "bytes": size,
+        "width": 1,
+        "height": 1,
+        "sha256": "0" * 64,
+    }
     with database.session() as session:
         workspace = account.workspace_id
         room = IMAGES.reserve(session, workspace, name, properties=properties, at=NOON)

@@ -148,15 +148,15 @@ export interface SlugAvailability {
 
 export interface Image {
   name: string;
-  content_type: string;
   bytes: number;
-  width: number;
-  height: number;
   sha256: string;
   created_at: string;
   created_by: UserRef;
   updated_at: string;
   updated_by: UserRef;
+  content_type: string;
+  width: number;
+  height: number;
 }
 
 export interface ImageList {
@@ -167,14 +167,14 @@ export interface ImageList {
 
 export interface Font {
   name: string;
-  format: string;
   bytes: number;
   sha256: string;
-  faces: Array<FontFace>;
   created_at: string;
   created_by: UserRef;
   updated_at: string;
   updated_by: UserRef;
+  format: string;
+  faces: Array<FontFace>;
 }
 
 export interface FontFace {
