@@ -13,10 +13,10 @@ from api.http import ContentType, read_content_type, read_media_type
 from api.operations.model import current_query
 from api.pdf_headers import read_filename
 from api.ports import Ports
-from shared import json_text
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, RenderOutput
 from shared.templates.linking import pin_content
+from shared.templates.pinning import read_pin, write_pin
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import EMPTY_SHA256
 from shared.webhooks.destinations import Destination
@@ -160,12 +160,11 @@ def pin_template(
     pins = ports.cell(account_id).template_pins
     text = pins.find(account_id, str(reference))
     if text is not None:
-        pinned = PinnedTemplate(*json_text.decode(text))
+        pinned = read_pin(text)
     else:
         with ports.database.snapshot() as session:
             pinned = pin_content(session, principal.reader, reference)
-        values = [pinned.template_id, pinned.version, pinned.sha256, dict(pinned.links)]
-        pins.put(account_id, str(reference), json_text.encode(values).decode())
+        pins.put(account_id, str(reference), write_pin(pinned))
     if pinned.sha256 == EMPTY_SHA256:
         raise ServiceError(
             400, f"Template '{reference}' has no content yet.", code=ErrorCode.TEMPLATE_EMPTY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -153,3 +154,13 @@ class Pins:
 
     def _marker(self, owner: str, name: str | None = None) -> str:
         return f"{self._key(owner)}:changed" + ("" if name is None else f":{name}")
+
+
+def write_pin(pinned: PinnedTemplate) -> str:
+    """Return a template as the value of its reference."""
+    return json.dumps([pinned.template_id, pinned.version, pinned.sha256, dict(pinned.links)])
+
+
+def read_pin(text: str) -> PinnedTemplate:
+    """Return the template that is the value of a reference."""
+    return PinnedTemplate(*json.loads(text))
