@@ -11,8 +11,9 @@ from decimal import Decimal
 from importlib.resources import files
 from itertools import chain
 from typing import Any, Final
+from xml.etree.ElementTree import Element
 
-from workers.engine.einvoices.markup import XmlElement, read_xml
+from workers.engine.einvoices.markup import read_xml
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
 Record = dict[str, Any]
@@ -87,28 +88,27 @@ def read_mapping(file: str, prefixes: Mapping[str, str]) -> Iterator[MappingNode
     root = read_xml(files(__package__).joinpath(file).read_bytes())
     groups: dict[str, tuple[MappingNode, ...]] = {}
 
-    def read(element: XmlElement) -> MappingNode:
+    def read(element: Element) -> MappingNode:
         namespace, _, name = element.tag[1:].rpartition("}")
         fields: dict[str, Any] = {"attributes": ()}
-        for key, text in element.attributes.items():
+        for key, text in element.items():
             if key.startswith(_INSTRUCTION):
                 own = key.removeprefix(_INSTRUCTION).replace("-", "_")
                 fields[own] = True if own.startswith("is_") else text
             else:
                 fields["attributes"] += ((key, text),)
-        tag, constant = f"{prefixes[namespace]}:{name}", element.text.strip()
+        tag, constant = f"{prefixes[namespace]}:{name}", (element.text or "").strip()
         return MappingNode(tag, children=read_all(element), constant=constant, **fields)
 
-    def read_all(parent: XmlElement) -> tuple[MappingNode, ...]:
+    def read_all(parent: Element) -> tuple[MappingNode, ...]:
         nodes = (
-            groups[each.attributes["group"]] if each.tag == _USE else (read(each),)
-            for each in parent.children
+            groups[each.attrib["group"]] if each.tag == _USE else (read(each),) for each in parent
         )
         return tuple(chain.from_iterable(nodes))
 
-    for element in root.children:
+    for element in root:
         if element.tag == _GROUP:
-            groups[element.attributes["name"]] = read_all(element)
+            groups[element.attrib["name"]] = read_all(element)
         else:
             yield read(element)
 
@@ -125,13 +125,13 @@ class InvalidTerm:
 # --- writing ----------------------------------------------------------------------------------------
 
 
-def write_tree(node: MappingNode, record: Record) -> XmlElement:
+def write_tree(node: MappingNode, record: Record) -> Element:
     """Return a record as the elements of a syntax."""
     elements = _write(node, (record,))
-    return elements[0] if elements else XmlElement(node.tag)
+    return elements[0] if elements else Element(node.tag)
 
 
-def _write(node: MappingNode, stack: Stack) -> list[XmlElement]:
+def _write(node: MappingNode, stack: Stack) -> list[Element]:
     if node.is_read_only:
         return []
     if node.inside:
@@ -144,7 +144,7 @@ def _write(node: MappingNode, stack: Stack) -> list[XmlElement]:
     return [element for element in written if element is not None]
 
 
-def _write_one(node: MappingNode, stack: Stack) -> XmlElement | None:
+def _write_one(node: MappingNode, stack: Stack) -> Element | None:
     """Return one element, None if it contains nothing of the record."""
     if node.only_without and find_value(stack, node.only_without) is not None:
         return None
@@ -154,15 +154,15 @@ def _write_one(node: MappingNode, stack: Stack) -> XmlElement | None:
     text = node.constant or node.filler if value is None else _show(value, node)
     if node.value and not text and not node.is_always_written:
         return None
-    children: list[XmlElement] = []
+    element = Element(node.tag)
+    element.text = text
     has_content = value is not None or node.is_always_written
     for child in node.children:
-        for element in _write(child, stack):
-            children.append(element)
+        for inner in _write(child, stack):
+            element.append(inner)
             has_content = has_content or not child.is_constant
     if not has_content and not node.is_constant:
         return None
-    attributes: dict[str, str] = {}
     for name, source in node.attributes:
         shown = (
             source[1:]
@@ -170,8 +170,8 @@ def _write_one(node: MappingNode, stack: Stack) -> XmlElement | None:
             else _show(find_value(stack, source.removeprefix("~")), node)
         )
         if shown:
-            attributes[name] = shown
-    return XmlElement(node.tag, attributes, children, text)
+            element.set(name, shown)
+    return element
 
 
 def _show(value: Any, node: MappingNode) -> str:
@@ -211,7 +211,7 @@ def _start(stack: Stack, path: str) -> tuple[Record, list[str]]:
 
 
 def read_tree(
-    node: MappingNode, element: XmlElement, prefixes: Mapping[str, str]
+    node: MappingNode, element: Element, prefixes: Mapping[str, str]
 ) -> tuple[Record, list[InvalidTerm]]:
     """Read the record of an invoice from its root element; return it with its invalid values."""
     reader = _RecordReader(prefixes)
@@ -229,43 +229,43 @@ class _RecordReader:
         self._known_tags: dict[str, str] = {}
         self.invalid: list[InvalidTerm] = []
 
-    def matches(self, node: MappingNode, element: XmlElement, stack: Stack) -> bool:
+    def matches(self, node: MappingNode, element: Element, stack: Stack) -> bool:
         """Return whether an element matches a node: its tag, and the constants in it."""
         if self._prefixed(element.tag) != node.tag:
             return False
         if node.constant and not node.value:
-            text = element.text.strip()
+            text = (element.text or "").strip()
             if node.constant not in (text, _TRUTH.get(text)):
                 return False
         for name, source in node.attributes:
-            own = element.attributes.get(name)
+            own = element.get(name)
             if source.startswith("=") and own != source[1:]:
                 return False
             if source.startswith("/") and own != find_value(stack, source):
                 return False
         return all(self._has_constant(child, element, stack) for child in node.children)
 
-    def _has_constant(self, child: MappingNode, element: XmlElement, stack: Stack) -> bool:
+    def _has_constant(self, child: MappingNode, element: Element, stack: Stack) -> bool:
         """Return whether an element contains a match of a discriminating child."""
         if not child.is_discriminator:
             return True
-        return any(self.matches(child, one, stack) for one in element.children)
+        return any(self.matches(child, one, stack) for one in element)
 
     def read_into(
         self,
         node: MappingNode,
-        element: XmlElement,
+        element: Element,
         stack: Stack,
         groups: tuple[BusinessGroup, ...],
     ) -> None:
         """Read the content of an element into the current record."""
         if node.value:
-            self._store(node.value, element.text, stack, groups, node)
+            self._store(node.value, element.text or "", stack, groups, node)
         for name, source in node.attributes:
-            if not source.startswith(("=", "/", "~")) and name in element.attributes:
-                self._store(source, element.attributes[name], stack, groups)
+            if not source.startswith(("=", "/", "~")) and name in element.attrib:
+                self._store(source, element.attrib[name], stack, groups)
         found: set[int] = set()
-        for inner in element.children:
+        for inner in element:
             known = node.children_by_tag.get(self._prefixed(inner.tag), ())
             child = next((one for one in known if self.matches(one, inner, stack)), None)
             if child is None:
@@ -280,7 +280,7 @@ class _RecordReader:
     def _enter(
         self,
         node: MappingNode,
-        element: XmlElement,
+        element: Element,
         stack: Stack,
         groups: tuple[BusinessGroup, ...],
     ) -> None:
