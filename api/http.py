@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -211,6 +211,19 @@ def write_json(
     if language != SOURCE:
         response.content_language = (language,)
     return response
+
+
+def write_page(
+    name: str, shown: Sequence[Mapping[str, Any]], *, limit: int, key: str = "id"
+) -> dict[str, Any]:
+    """Return a page of a list, of which up to one record more than `limit` is given.
+
+    The cursor of the next page is the `key` of the last record of this one.
+    """
+    page: dict[str, Any] = {name: shown[:limit]}
+    if len(shown) > limit:
+        page["next_cursor"] = str(shown[limit - 1][key])
+    return page
 
 
 def start_stream(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from amqp import Channel, Connection
 from amqp.exceptions import AMQPError
 
 from deploy.embedded.loopback import LOOPBACK, free_port
-from deploy.embedded.parent_death import with_parent_death_signal
+from shared.parent_death import with_parent_death_signal
 
 _PROGRAM: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 _START_SECONDS: Final = 90

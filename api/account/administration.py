@@ -26,6 +26,7 @@ from api.http import (
     read_cursor,
     read_limit,
     write_json,
+    write_page,
 )
 from api.operations.model import (
     TIMESTAMP_PATTERN,
@@ -170,10 +171,7 @@ class AdminRoutes(Routes):
         limit, after = read_limit(query), read_cursor(query, _is_account_id)
         with self._ports.database.snapshot() as session:
             found = accounts.list_accounts(session, after=after, limit=limit + 1)
-        page: dict[str, Any] = {"accounts": [each.show() for each in found[:limit]]}
-        if len(found) > limit:
-            page["next_cursor"] = found[limit - 1].account_id
-        return write_json(page)
+        return write_json(write_page("accounts", [each.show() for each in found], limit=limit))
 
     @get(
         "/v2/admin/accounts/{account_id}",

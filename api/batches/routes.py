@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from flask import Response, g, request
 from werkzeug.routing import BaseConverter
@@ -12,7 +12,7 @@ from api.auth.guard import current_principal
 from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
 from api.batches.submission import accept_batch, read_batch_request, read_first_item
-from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
+from api.http import read_choice, read_cursor, read_limit, read_wait, write_json, write_page
 from api.jobs.accepting import mark_replayed
 from api.jobs.inspection import Inspections
 from api.jobs.reading import PDF
@@ -229,10 +229,8 @@ class BatchRoutes(Routes):
                 limit=limit + 1,
                 start_after=read_cursor(query, is_batch_id),
             )
-        body: dict[str, Any] = {"batches": [write_batch(*each) for each in found[:limit]]}
-        if len(found) > limit:
-            body["next_cursor"] = found[limit - 1][0].id
-        return write_json(body)
+        shown = [write_batch(*each) for each in found]
+        return write_json(write_page("batches", shown, limit=limit))
 
     @delete("/v2/batches/{batch_id}", {204: NO_CONTENT}, errors={404: ()})
     def cancel_batch(self, batch_id: str) -> Response:

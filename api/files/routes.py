@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from flask import Response, request
 
@@ -21,7 +21,7 @@ from api.files.store import (
     check_upload_name,
     decode_data,
 )
-from api.http import read_limit, require_content_type, write_json
+from api.http import read_limit, require_content_type, write_json, write_page
 from api.operations.model import (
     ErrorStatuses,
     Operation,
@@ -171,9 +171,8 @@ class _FileRoutes(Routes):
         with self._ports.database.snapshot() as session:
             found = files.list(session, workspace_id, limit=limit + 1, start_after=start_after)
             usage = files.measure(session, workspace_id)
-        body: dict[str, Any] = {self._kind.plural: [file.show() for file in found[:limit]]}
-        if len(found) > limit:
-            body["next_cursor"] = found[limit - 1].name
+        shown = [file.show() for file in found]
+        body = write_page(self._kind.plural, shown, limit=limit, key="name")
         body["usage"] = {"total_bytes": usage.total_bytes, "count": usage.count}
         return write_json(body)
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from api.openapi.record_schemas import extend_schema, record_schema
-from api.openapi.schemas import WARNINGS
+from api.openapi.schemas import WARNINGS, more_of, page_of
 from api.operations.model import (
     URL_PATTERN,
     Schema,
     array_of,
-    boolean,
     date_time,
     enum_of,
     integer,
@@ -78,17 +77,11 @@ _VALUE: Final[Schema] = {
 }
 
 
-def _list_of(plural: str, name: str) -> Schema:
-    cursor = string("The start_after of the next page, when there is one.")
-    records = array_of(name, maxItems=1000)
-    return object_schema({plural: records, "next_cursor": cursor}, optional=("next_cursor",))
-
-
 JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "Job": record_schema(Job, id=JOB_ID, error=ref("Error"), warnings=WARNINGS),
-    "JobList": _list_of("jobs", "Job"),
+    "JobList": page_of("jobs", "Job"),
     "Batch": record_schema(ShownBatch, id=BATCH_ID, error=ref("Error")),
-    "BatchList": _list_of("batches", "Batch"),
+    "BatchList": page_of("batches", "Batch"),
     "BatchItem": object_schema(
         {
             "index": integer("Position in the request body, from 0."),
@@ -134,12 +127,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "HeldDocuments": record_schema(HeldDocuments),
     "Reprint": record_schema(Reprint, unit=enum_of(Unit, default=Unit.DOCUMENTS)),
-    "BatchItems": object_schema(
-        {
-            "items": array_of("BatchItem", maxItems=1000),
-            "has_more": boolean("Whether there are more entries."),
-        }
-    ),
+    "BatchItems": more_of("items", "BatchItem", maxItems=1000),
     "ErasureReceipt": record_schema(ErasureReceipt),
     "Webhook": _WEBHOOK,
     "WebhookWithSecret": extend_schema(_WEBHOOK, {"secret": _SECRET}),
@@ -156,9 +144,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "DeliveryAttempt": record_schema(Attempt, without=("number",)),
     "Delivery": record_schema(Delivery, attempts=array_of("DeliveryAttempt")),
     "WebhookTest": object_schema({"webhook_id": WEBHOOK_ID}),
-    "Deliveries": object_schema(
-        {"deliveries": array_of("Delivery"), "has_more": boolean("Whether older entries exist.")}
-    ),
+    "Deliveries": more_of("deliveries", "Delivery"),
 }
 
 # The `data` of a delivery: the record, as the job's or the batch's own path returns it.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from api.http import MAX_PAGE
 from api.openapi.record_schemas import extend_schema, record_schema
 from api.operations.model import (
     PRINTABLE_PATTERN,
@@ -87,7 +88,6 @@ _QUEUE: Final = object_schema(
     }
 )
 _HAS_MORE: Final = boolean("Whether there are more entries.")
-_NEXT_CURSOR: Final = string("The start_after of the next page; absent on the last page.")
 
 _DRAFT_USAGE: Final = record_schema(DraftUsage)
 _SOURCE_URL: Final = string(
@@ -138,15 +138,25 @@ _FILE_REQUEST: Final = record_schema(
 ) | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]}
 
 
+def page_of(plural: str, name: str, **more: Schema) -> Schema:
+    """Return the schema of a page of a list, which has the cursor of the next one."""
+    cursor = string("The start_after of the next page; absent on the last page.")
+    fields = {plural: array_of(name, maxItems=MAX_PAGE), "next_cursor": cursor, **more}
+    return object_schema(fields, optional=("next_cursor",))
+
+
+def more_of(plural: str, name: str, **rules: Any) -> Schema:
+    """Return the schema of a page of a list, which says whether there are more entries."""
+    fields = {plural: array_of(name, **rules), "has_more": _HAS_MORE}
+    return object_schema(fields)
+
+
 def _list_of_files(plural: str, name: str) -> Schema:
     usage = {
         "total_bytes": integer("Total size in bytes."),
         "count": integer(f"Number of {plural}."),
     }
-    return object_schema(
-        {plural: array_of(name), "next_cursor": _NEXT_CURSOR, "usage": object_schema(usage)},
-        optional=("next_cursor",),
-    )
+    return page_of(plural, name, usage=object_schema(usage))
 
 
 _TEMPLATE: Final = record_schema(TemplateRecord, id=TEMPLATE_ID, slug=SLUG)
@@ -172,9 +182,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "has_more": boolean("Whether there are more than those listed."),
         }
     ),
-    "TemplateList": object_schema(
-        {"templates": array_of("Template"), "next_cursor": _NEXT_CURSOR}, optional=("next_cursor",)
-    ),
+    "TemplateList": page_of("templates", "Template"),
     "Version": _VERSION,
     "PublishedVersion": extend_schema(_VERSION, _COUNTED),
     "VersionWithContent": extend_schema(
@@ -200,12 +208,12 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("built_on", "links"),
     ),
-    "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
+    "VersionList": more_of("versions", "Version"),
     "TagPointer": object_schema(_TAG_POINTER),
     "Tag": record_schema(Tag, tag=TAG),
-    "TagList": object_schema({"tags": array_of("Tag"), "has_more": _HAS_MORE}),
+    "TagList": more_of("tags", "Tag"),
     "TagEvent": record_schema(TagEvent),
-    "TagHistory": object_schema({"events": array_of("TagEvent"), "has_more": _HAS_MORE}),
+    "TagHistory": more_of("events", "TagEvent"),
     "TagRemoval": object_schema({"tag": TAG, "removed": boolean("Whether the tag existed.")}),
     "Slug": object_schema({"slug": SLUG, "template_id": TEMPLATE_ID}),
     "SlugList": object_schema({"slugs": array_of("Slug", maxItems=1000)}),
@@ -524,10 +532,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "KeyList": object_schema({"keys": array_of("Key")}),
     "AuditEntry": record_schema(AuditEntry),
-    "AuditLog": object_schema(
-        {"entries": array_of("AuditEntry"), "next_cursor": _NEXT_CURSOR},
-        optional=("next_cursor",),
-    ),
+    "AuditLog": page_of("entries", "AuditEntry"),
     "NewAccount": record_schema(
         NewAccount,
         plan=_PLAN,
@@ -548,10 +553,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("reference", "key_id", "key"),
     ),
     "AccountInfo": record_schema(AccountInfo),
-    "AccountList": object_schema(
-        {"accounts": array_of("AccountInfo"), "next_cursor": _NEXT_CURSOR},
-        optional=("next_cursor",),
-    ),
+    "AccountList": page_of("accounts", "AccountInfo"),
     "AccountChanges": record_schema(
         AccountChanges,
         plan=_PLAN,

@@ -12,7 +12,7 @@ from flask import Response, request
 from api.admission.body import Body, receive_body, receive_fields
 from api.auth.guard import current_principal, record_change
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
-from api.http import read_choice, read_limit, require_content_type, write_json
+from api.http import read_choice, read_limit, require_content_type, write_json, write_page
 from api.jobs.inspection import Inspections
 from api.operations.model import (
     PRINTABLE_PATTERN,
@@ -151,10 +151,8 @@ class TemplateRoutes(Routes):
             found = templates.list_templates(
                 session, owners, name=name, limit=limit + 1, start_after=start_after
             )
-        body: dict[str, Any] = {"templates": [record.show() for record in found[:limit]]}
-        if len(found) > limit:
-            body["next_cursor"] = found[limit - 1].id
-        return write_json_with_etag(request, body)
+        shown = [record.show() for record in found]
+        return write_json_with_etag(request, write_page("templates", shown, limit=limit))
 
     @get(
         "/v2/templates/{template}",

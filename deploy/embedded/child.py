@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from deploy.embedded.parent_death import with_parent_death_signal
 from shared import clock
+from shared.parent_death import with_parent_death_signal
 
 FIRST_DELAY_SECONDS: Final = 0.1
 LONGEST_DELAY_SECONDS: Final = 5.0

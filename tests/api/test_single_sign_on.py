@@ -364,14 +364,6 @@ def test_a_session_planted_before_the_sign_in_is_not_adopted(browsers, provider)
     assert attacker.get("/v2/account").status_code == 401
 
 
-def test_signing_out_ends_the_session_on_the_server(browsers, provider):
-    browser, copy = browsers(), browsers()
-    browser.sign_in(provider)
-    copy.client.set_cookie("__Host-pressroom", browser.cookie(), domain="pdf.example.org")
-    assert browser.client.delete("/v2/session", base_url=STUDIO, headers=PAGE).status_code == 204
-    assert copy.get("/v2/account").status_code == 401
-
-
 def test_a_disabled_account_is_told(browser, provider, account, database):
     with database.session() as session:
         accounts.set_account(session, account.account_id, disabled=True)

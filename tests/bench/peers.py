@@ -25,8 +25,8 @@ from statistics import median
 
 from deploy.embedded.data_folder import open_folder
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import find_server
+from shared.parent_death import with_parent_death_signal
 from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.cost import cpu_seconds, find_processes
 from tests.bench.demands import HEAD, at_most

@@ -11,8 +11,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from deploy.embedded.loopback import LOOPBACK, free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import configure_server, server_command
+from shared.parent_death import with_parent_death_signal
 from tests.waiting import wait_until
 
 

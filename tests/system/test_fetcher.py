@@ -14,7 +14,7 @@ import pytest
 
 from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
+from shared.parent_death import with_parent_death_signal
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
 from tests.waiting import wait_until

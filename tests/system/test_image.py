@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 from shared.encryption import new_key
+from shared.parent_death import with_parent_death_signal
 from tests.containers.farm import fill_in
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
 from tests.servers import start_redis

@@ -14,8 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from deploy.embedded.demo.show import NotReady, launch_farm, pressroom
-from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import ROOT
+from shared.parent_death import with_parent_death_signal
 from tests.waiting import wait_until
 
 

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from deploy.embedded.data_folder import DataFolder, FarmRecord, open_folder
-from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import ROOT, operator_environment
 from deploy.embedded.supervisor import is_ready
 from pressroom_client import Document, Pressroom
 from pressroom_client.records import RenderOptions
 from shared import clock
+from shared.parent_death import with_parent_death_signal
 
 READY_SECONDS: Final = 90.0
 STOP_SECONDS: Final = 90.0

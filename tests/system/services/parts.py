@@ -14,7 +14,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
+from shared.parent_death import with_parent_death_signal
 from shared.queue.connection import connect
 from shared.queue.worker_presence import find_workers
 from tests.deploy.deployment import PROCESSES, ROOT, command_of, compose

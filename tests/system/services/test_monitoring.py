@@ -15,8 +15,8 @@ import yaml
 
 from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 from shared import clock
+from shared.parent_death import with_parent_death_signal
 from tests.certificates import make_pkcs12
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account

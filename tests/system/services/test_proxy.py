@@ -25,8 +25,8 @@ import pytest
 
 from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 from shared.limits import MAX_BODY_BYTES, MB
+from shared.parent_death import with_parent_death_signal
 from tests.system.conftest import open_account
 from tests.waiting import wait_until
 

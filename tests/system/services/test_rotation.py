@@ -17,9 +17,9 @@ from sqlalchemy import make_url
 from standardwebhooks.webhooks import Webhook
 
 from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 from shared.blobs.factory import open_store
 from shared.encryption import new_key
+from shared.parent_death import with_parent_death_signal
 from tests.postgresql import connect_postgresql
 from tests.s3 import rclone_binary
 from tests.servers import Server, start_redis
