@@ -206,22 +206,26 @@ class _DocumentCanvas(Canvas):  # type: ignore[misc]
 
         Nothing can be added afterwards.
         """
-        file, document = self.getpdfdata(), self._doc
-        starts = [document.idToOffset[name] for _, name in sorted(document.numberToId.items())]
-        ends = [*starts[1:], file.rindex(b"xref", 0, file.rindex(b"startxref"))]
-        bodies = [
-            file[file.index(b"obj\n", start) + 4 : file.rindex(b"endobj", start, end)].rstrip()
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        root, about = (_number_of(document, each) for each in (document.Catalog, document.info))
-        bodies[about - 1] = information
+        document = self._doc
+        about = WrittenObject(information)
+        document.Reference(document.Catalog)
+        document.Reference(about)
+        document.Outlines.prepare(document, self)
+        if document.Outlines.ready < 0:  # it has no entries
+            document.Catalog.Outlines = None
+        bodies: list[bytes] = []
+        names = document.numberToId  # which grows as objects refer to others
+        while len(bodies) < len(names):
+            written = document.idToObject[names[len(bodies) + 1]]
+            bodies.append(pdfdoc.format(written, document, toplevel=1).rstrip())
         for place, content in zip(self._contents, contents, strict=True):
             entries = b"<< /Filter /FlateDecode /Length %d >>" % len(content)
             number = _number_of(document, place)
             bodies[number - 1] = b"%b\nstream\n%b\nendstream" % (entries, content)
         numbers = document.idToObjectNumberAndVersion
         pages = [numbers[f"Page{page}"][0] for page in range(1, len(contents) + 1)]
-        return FormattedObjects(bodies, root, about, pages)
+        root = _number_of(document, document.Catalog)
+        return FormattedObjects(bodies, root, _number_of(document, about), pages)
 
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
         """Add a font to the resources of all pages."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, chain, count, islice, repeat
+from itertools import accumulate, chain, compress, count, groupby, islice, repeat
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.display import LinkArea
@@ -158,9 +159,8 @@ def write_arrays(arrays: Sequence[Sequence[int]], digits: int) -> Iterator[Align
 # then ends in one digit in all rows, which compresses to less.
 MCID_STEP: Final = 10
 NOBODY: Final = -1  # the owner of an MCID that no sequence has
-# Table parts, which are in the tree even if they are empty.
-_TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
 _DIGITS: Final = "0123456789"
+_KIDS: Final = (b"%b", b"/K %b", b"/K [%b]")  # the entry of none, one, and several
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
 
@@ -191,8 +191,21 @@ class ElementAnnotation:
     number: int = 0  # of the annotation's object
 
 
-# A child of an element: another one, a marked-content sequence, or an annotation.
-_Kid = int | tuple[MarkedContent, int] | ElementAnnotation
+# A child of an element: another one, or a marked-content sequence or annotation as it is written.
+_Kid = int | bytes
+
+
+class _Children(dict[int, list[_Kid]]):
+    """The children of the elements of the tree; a new element is attached to its parent."""
+
+    def __init__(self, parents: Sequence[int]) -> None:
+        super().__init__({DOCUMENT: []})
+        self._parents = parents
+
+    def __missing__(self, element: int) -> list[_Kid]:
+        self[self._parents[element]].append(element)
+        kids = self[element] = []
+        return kids
 
 
 class StructureTree:
@@ -203,7 +216,8 @@ class StructureTree:
         self.is_pdf2 = is_pdf2
         self._contents: list[MarkedContent] = []
         self._annotations: list[ElementAnnotation] = []
-        self._kids: dict[int, list[_Kid]] = {DOCUMENT: []}  # of the elements with content
+        self._kids = _Children(structure.parents)
+        self._places: dict[int, bytes] = {}  # the first page with their marked content
         self._runs: dict[int, dict[int, RowRun]] = {}  # of blocks, by content and MCID
         self._entries = defaultdict[int, bytes](bytes)  # beside role, parent and children
         self._pages: Sequence[int] = ()  # the numbers of the pages, from 1
@@ -256,12 +270,13 @@ class StructureTree:
         self._describe({shape: number for number, shape in enumerate(shapes, first)})
         blocks = self._find_blocks()
         self._collect()
-        in_blocks = {run.rows.start: run.rows.stop for block in blocks for run in block.runs}
-        elements = sorted(self._list_elements(in_blocks), key=self.structure.roles.__getitem__)
+        in_blocks = {*chain.from_iterable([run.rows for block in blocks for run in block.runs])}
+        self._complete_tables(in_blocks)
+        elements = sorted(sorted(self._kids), key=self.structure.roles.__getitem__)
         numbers = self._numbers = [0] * (len(self.structure.roles) + 1)  # the last is for NOBODY
         for number, element in enumerate(elements, first + len(shapes)):
             numbers[element] = number
-        ids = self._find_ids(elements)
+        ids = self._find_ids()
         tree = first + len(shapes) + len(elements)
         arrays = tree + 1 + 2 * bool(ids) + self.is_pdf2
         end = arrays + len(self._contents)
@@ -272,7 +287,9 @@ class StructureTree:
             self._add_references(targets)
             self._add_namespace(arrays - 1)
         bodies = [*map(_write_shape, shapes)]
-        bodies += [self._write_element(element, root) for element in elements]
+        parts = chain(elements, in_blocks)
+        references = {element: b"%d 0 R" % numbers[element] for element in parts}
+        bodies += self._write_elements(elements, references, root)
         bodies.append(self._write_parent_tree(arrays))
         additions = self._find_additions(root, tree)
         if ids:
@@ -377,71 +394,55 @@ class StructureTree:
             self._collect_content(content, widgets)
         for annotation in self._annotations:
             if annotation.widget is None:
-                self._kids_of(annotation.element).append(annotation)
+                self._add_annotation(annotation)
+        # Transparent groups are written after the rest of their page; elements are numbered in
+        # document order.
+        for kids in self._kids.values():
+            if len(kids) > 1 and {*map(type, kids)} == {int}:
+                kids.sort()
 
     def _collect_content(
         self, content: MarkedContent, widgets: Mapping[int, ElementAnnotation]
     ) -> None:
         owners, runs, at = [*content.owners, NOBODY], self._runs.get(content.key, {}), 0
+        place, inside = b"/Pg %d 0 R" % self._pages[content.page], b"%d"
+        outside = b"<</Type/MCR%b/MCID %%d>>" % place  # of elements that begin on another page
+        if content.stream is not None:
+            inside = outside = b"<</Type/MCR%b/Stm %d 0 R/MCID %%d>>" % (place, content.number)
+        fields, places, kids = content.fields, self._places, self._kids
         while at < len(owners):
-            for form in content.fields.get(at, ()):
-                self._kids_of(form).append(widgets[form])
-            run = runs.get(at)
-            if run is not None:
-                self._kids_of(self.structure.parents[run.rows.start])
-                at = run.end
+            owner = owners[at]
+            for each in fields.get(at, ()):
+                self._add_annotation(widgets[each])
+            if at in runs:
+                _ = kids[self.structure.parents[runs[at].rows.start]]  # which is in the tree
+                at = runs[at].end
                 continue
-            if owners[at] != NOBODY:
-                self._kids_of(owners[at]).append((content, at))
+            if owner != NOBODY:
+                form = inside if places.setdefault(owner, place) is place else outside
+                kids[owner].append(form % at)
             at += 1
 
-    def _kids_of(self, element: int) -> list[_Kid]:
-        """Return the children of an element, and attach it to its parent if it is new."""
-        kids = self._kids.get(element)
-        if kids is None:
-            siblings = self._kids_of(self.structure.parents[element])
-            if self.structure.roles[element] not in _TABLE_PARTS:  # which their table orders
-                siblings.append(element)
-            kids = self._kids[element] = []
-        return kids
+    def _add_annotation(self, annotation: ElementAnnotation) -> None:
+        parts = annotation.number, self._pages[annotation.page]
+        self._kids[annotation.element].append(b"<</Type/OBJR/Obj %d 0 R/Pg %d 0 R>>" % parts)
 
-    def _list_elements(self, blocks: Mapping[int, int]) -> list[int]:
-        """Return the elements of the tree but those of blocks, in document order.
+    def _complete_tables(self, in_blocks: AbstractSet[int]) -> None:
+        """Attach all rows and cells of the tables in the tree, even empty ones, in their order.
 
-        Rows and cells of a table are in the tree even if they are empty. `blocks` are the first
-        elements of runs of rows and those after them.
+        `in_blocks` are the rows of blocks, whose cells are not in the tree themselves.
         """
-        roles, parents = self.structure.roles, self.structure.parents
-        elements: list[int] = []
-        is_present = bytearray(len(roles))
-        element = 0
-        while element < len(roles):
-            if element in blocks:
-                element = blocks[element]
+        structure, kids = self.structure, self._kids
+        for table, sections in structure.sections.items():
+            if table not in kids:
                 continue
-            is_part = roles[element] in _TABLE_PARTS and is_present[parents[element]]
-            if element in self._kids or is_part:
-                is_present[element] = True
-                elements.append(element)
-            element += 1
-        return elements
-
-    def _order_kids(self, element: int) -> Sequence[_Kid]:
-        """Return the children of an element in the order of the tree."""
-        structure = self.structure
-        kids = self._kids.get(element, ())
-        role = structure.roles[element]
-        if role == "TR":
-            return structure.cells[element]
-        if role in TABLE_ORDER and element in structure.rows:
-            return structure.rows[element]
-        if role == "Table":
-            return sorted([*kids, *structure.sections.get(element, ())], key=self._rank)
-        # Transparent groups are written after the rest of their page; elements are numbered in
-        # document order.
-        if len(kids) > 1 and all(type(kid) is int for kid in kids):
-            return sorted(kids)  # type: ignore[type-var]
-        return kids
+            kids[table] = sorted({*kids[table], *sections}, key=self._rank)
+            for section in sections:
+                kids[section] = [*structure.rows[section]]
+                for row in {*structure.rows[section]} - in_blocks:
+                    kids[row] = [*structure.cells[row]]
+                    for cell in structure.cells[row]:
+                        kids.setdefault(cell, [])
 
     def _rank(self, kid: _Kid) -> tuple[int, int]:
         assert isinstance(kid, int)
@@ -449,44 +450,26 @@ class StructureTree:
 
     # --- objects ---------------------------------------------------------------------------------
 
-    def _write_element(self, element: int, root: int) -> bytes:
-        structure = self.structure
-        kids, role, numbers = self._order_kids(element), structure.roles[element], self._numbers
-        if role == "Link" and not any(type(kid) is ElementAnnotation for kid in kids):
-            role = "Span"  # its destination is not in the file
-        if role == "Note" and self.is_pdf2:
-            role = "FENote"
-        page, written = 0, []
-        for kid in kids:
-            if isinstance(kid, int):
-                written.append(b"%d 0 R" % numbers[kid])
-                continue
-            if isinstance(kid, tuple):
-                page = page or kid[0].page
-            written.append(self._write_kid(kid, page))
-        if len(written) > 1:
-            written = [b"[", b" ".join(written), b"]"]
-        return b"<</S/%b/P %d 0 R%b%b%b%b>>" % (
-            role.encode("ascii"),
-            numbers[structure.parents[element]] if element else root,
-            b"/Pg %d 0 R" % self._pages[page] if page else b"",
-            b"/K " if written else b"",
-            b"".join(written),
-            self._entries.get(element, b""),
-        )
-
-    def _write_kid(self, kid: tuple[MarkedContent, int] | ElementAnnotation, page: int) -> bytes:
-        """Return content or an annotation of an element whose own page is `page`."""
-        if isinstance(kid, ElementAnnotation):
-            parts = kid.number, self._pages[kid.page]
-            return b"<</Type/OBJR/Obj %d 0 R/Pg %d 0 R>>" % parts
-        content, number = kid
-        if content.stream is not None:
-            parts = self._pages[content.page], content.number
-            return b"<</Type/MCR/Pg %d 0 R/Stm %d 0 R/MCID %d>>" % (*parts, number)
-        if content.page != page:
-            return b"<</Type/MCR/Pg %d 0 R/MCID %d>>" % (self._pages[content.page], number)
-        return b"%d" % number
+    def _write_elements(
+        self, elements: Sequence[int], references: Mapping[int, bytes], root: int
+    ) -> Iterator[bytes]:
+        """Yield the elements of the tree; `references` are to them and to the rows of blocks."""
+        parents, entries, places = self.structure.parents, self._entries, self._places
+        linked = {annotation.element for annotation in self._annotations}
+        for role, members in groupby(elements, key=self.structure.roles.__getitem__):
+            name = b"FENote" if role == "Note" and self.is_pdf2 else role.encode("ascii")
+            for element in members:
+                kids = self._kids[element]
+                # The destination of a link may be missing in the file.
+                is_text = role == "Link" and element not in linked
+                written = b" ".join(map(references.get, kids, kids))  # type: ignore[arg-type]
+                yield b"<</S/%b/P %b%b%b%b>>" % (
+                    b"Span" if is_text else name,
+                    references[parents[element]] if element else b"%d 0 R" % root,
+                    places.get(element, b""),
+                    _KIDS[min(len(kids), 2)] % written,
+                    entries.get(element, b""),
+                )
 
     def _find_shared(self) -> list[CellAttributes]:
         """Return the attributes of cells that are objects: all but Headers that one cell has."""
@@ -549,9 +532,11 @@ class StructureTree:
         All other elements are of types of PDF 1.7, whose namespace is the default (ISO 32000-2, 14.8.6).
         """
         self._entries[DOCUMENT] += b"/NS %d 0 R" % namespace
-        for element, role in enumerate(self.structure.roles):
-            if role == "Note":
-                self._entries[element] += b"/NS %d 0 R/A<</O/FENote/NoteType/Footnote>>" % namespace
+        for element in self._find_notes():
+            self._entries[element] += b"/NS %d 0 R/A<</O/FENote/NoteType/Footnote>>" % namespace
+
+    def _find_notes(self) -> Iterator[int]:
+        return compress(count(), map("Note".__eq__, self.structure.roles))
 
     # --- the parent tree and IDs -----------------------------------------------------------------
 
@@ -566,17 +551,12 @@ class StructureTree:
         ]
         return b"<</Nums[%b]>>" % b" ".join(entries)
 
-    def _find_ids(self, elements: Sequence[int]) -> list[tuple[bytes, int]]:
-        """Return the IDs among elements, sorted: of notes (ISO 14289-1, 7.9) and of head cells."""
-        structure = self.structure
-        ids = {
-            element: f"note{element:07d}"
-            for element in elements
-            if structure.roles[element] == "Note"
-        }
+    def _find_ids(self) -> list[tuple[bytes, int]]:
+        """Return the IDs in the tree, sorted: of notes (ISO 14289-1, 7.9) and of head cells."""
+        ids = {element: f"note{element:07d}" for element in self._find_notes()}
         for element, name in ids.items():
             self._entries[element] = b"/ID" + _write_id(name) + self._entries.get(element, b"")
-        ids.update(structure.head_ids)
+        ids.update(self.structure.head_ids)
         return sorted(
             (_write_id(name), element) for element, name in ids.items() if self._numbers[element]
         )
