@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import hypothesis
 import pytest
 import redis
 from flask import Flask
@@ -45,6 +46,10 @@ from tests.servers import Answer, Server, start_redis
 from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
 from tests.waiting import wait_until
 from workers.fetcher.main import FetcherServer
+
+# Examples take longer on a busy machine.
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 
 @dataclass(frozen=True, slots=True)
