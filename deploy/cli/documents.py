@@ -63,7 +63,7 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
     Raises:
         CommandFailed: they cannot be combined, or one cannot be read.
     """
-    from workers.engine.local_files import Folders, InputError, load_inputs
+    from workers.engine.local_files import FolderResources, InputError, load_inputs
 
     try:
         return load_inputs(
@@ -72,7 +72,8 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
             data=arguments.data,
             markdown=arguments.markdown,
             flow=arguments.flow,
-            folders=Folders(arguments.images, arguments.fonts, arguments.templates),
+            resources=FolderResources(arguments.images, arguments.fonts),
+            templates=arguments.templates,
         )
     except InputError as error:
         raise CommandFailed(str(error)) from error

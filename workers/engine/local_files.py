@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO
+from typing import Final, TextIO
 
 from workers.engine.diagnostics import (
     AuthoringError,
@@ -122,17 +122,6 @@ def _read_first(files: Iterable[Path]) -> bytes | None:
     return next((file.read_bytes() for file in files if file.is_file()), None)
 
 
-class Folders(NamedTuple):
-    """The folders of stored images, fonts and templates.
-
-    Templates that others extend or import are in that of the template unless one is given.
-    """
-
-    images: Path | None = None
-    fonts: Path | None = None
-    templates: Path | None = None
-
-
 class LinkedFiles(Mapping[str, bytes]):
     """The templates of a folder by reference: NAME.xml for NAME with any selector."""
 
@@ -170,19 +159,25 @@ def load_inputs(
     data: Path | None = None,
     markdown: Path | None = None,
     flow: str | None = None,
-    folders: Folders = Folders(),  # noqa: B008 - a constant
+    resources: FolderResources,
+    templates: Path | None = None,
 ) -> Inputs:
     """Read the files of one run.
 
     A document alone is complete; with data or Markdown it is the template; with a template it is the
-    XML payload. A document that extends or imports templates is one itself.
+    XML payload. A document that extends or imports templates is one itself; they are in the folder
+    `templates`, or in its own.
 
     Raises:
         InputError: the files cannot be combined, or one cannot be read.
     """
     if flow is not None and markdown is None:
         raise InputError(f"--flow {flow} requires --markdown")
-    for option, folder in folders._asdict().items():
+    for option, folder in zip(
+        ("images", "fonts", "templates"),
+        (resources.folder, resources.fonts, templates),
+        strict=True,
+    ):
         if folder is not None and not folder.is_dir():
             raise InputError(f"--{option} {folder} is not a folder")
     payloads = [file for file in (data, markdown) if file is not None]
@@ -198,13 +193,13 @@ def load_inputs(
     prepared = payload = None
     if template is not None:
         texts[Origin.TEMPLATE] = (template, _read(template))
-        linked = LinkedFiles(folders.templates or template.parent)
+        linked = LinkedFiles(templates or template.parent)
         prepared = prepare_template(texts[Origin.TEMPLATE][1], linked)
     if payloads:
         body = _read(payloads[0])
         texts[Origin.PAYLOAD if template else None] = (payloads[0], body)
         payload = Payload(_kind_of(payloads[0], data, markdown), body, flow=flow)
-    return Inputs(prepared, payload, FolderResources(folders.images, folders.fonts), texts)
+    return Inputs(prepared, payload, resources, texts)
 
 
 def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -> None:
