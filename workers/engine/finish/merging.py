@@ -387,13 +387,10 @@ def _stream_entries(stream: pikepdf.Stream) -> bytes:
 
 
 def _remove_defaults(page: pikepdf.Object) -> None:
-    """Delete page entries with default values, and the obsolete `ProcSet` (PDF 1.7, 7.7.3.3, 14.2)."""
+    """Delete page entries with default values (PDF 1.7, 7.7.3.3)."""
     for name in ("/Rotate", "/Trans"):
         if name in page and not page[name]:
             del page[name]
-    resources = page.get("/Resources")
-    if resources is not None and "/ProcSet" in resources:
-        del resources["/ProcSet"]
 
 
 def _siblings(root: pikepdf.Object) -> Iterator[pikepdf.Object]:

@@ -163,7 +163,6 @@ class _Link(NamedTuple):
 
 
 # Keys are sorted, so that it stands before the title.
-_PROCEDURES: Final = re.compile(rb"/ProcSet \[[^]]*\]")
 _OUTLINE_PLACE: Final = re.compile(rb"/Dest \[ \d+ 0 R /XYZ (\d+) ")
 
 
@@ -194,12 +193,13 @@ class _DocumentCanvas(Canvas):  # type: ignore[misc]
         super().__init__(BytesIO(), **options)
         self._contents: list[WrittenObject] = []  # of the pages: nothing, until they are written
 
-    def end_page(self) -> None:
-        """End the page, with a place for its content."""
+    def end_page(self, resources: WrittenObject) -> None:
+        """End the page, with its resources and a place for its content."""
         name = self._doc.thisPageName()
         self.showPage()
         self._contents.append(WrittenObject(b"null"))
-        self._doc.idToObject[name].Contents = self._contents[-1]
+        page = self._doc.idToObject[name]
+        page.Contents, page.Resources = self._contents[-1], resources
 
     def format_objects(self, information: bytes, contents: Sequence[bytes]) -> FormattedObjects:
         """Return the objects with the document information and the compressed contents of the pages.
@@ -290,9 +290,14 @@ class CanvasFile:
             self._outside = outside
 
     def end_page(self, content: PaintedContent) -> None:
-        """Draw the content of the page and end it."""
-        self._draw(content)
-        self._canvas.end_page()
+        """End the page with its content, moved inwards by what is outside the trimmed paper."""
+        marks = content.marks
+        if self._outside:
+            edge = write_number(self._outside)
+            marks = b"1 0 0 1 %b %b cm\n%b" % (edge, edge, marks)
+        # Compressed at once, so that a file under construction is not larger than a finished one.
+        self._contents.append(compress(marks))
+        self._canvas.end_page(WrittenObject(*write_resources(content.calls)))
 
     def add_link(
         self,
@@ -393,9 +398,6 @@ class CanvasFile:
             links = self._write_links(pages, first, additions, tree)
             if self._names:
                 bodies[names.number - 1] = self._write_names(pages, tree)
-            if self._is_pdf2:
-                for page in pages:  # procedure sets are deprecated (ISO 32000-2, 14.2)
-                    bodies[page - 1] = _PROCEDURES.sub(b"", bodies[page - 1], count=1)
             if self._is_pdf2 and tree is not None:
                 self._lead_to_elements(bodies, tree)
             return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
@@ -484,20 +486,6 @@ class CanvasFile:
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)
 
-    def _draw(self, content: PaintedContent) -> None:
-        """Add the content of a page, moved inwards by what is outside the trimmed paper.
-
-        It is compressed at once, so that a file under construction is not larger than a finished one.
-        The canvas is given the calls only, for the resources of the page.
-        """
-        marks = content.marks
-        if self._outside:
-            edge = write_number(self._outside)
-            marks = b"1 0 0 1 %b %b cm\n%b" % (edge, edge, marks)
-        for name in content.calls:
-            self._canvas.doForm(name)
-        self._contents.append(compress(marks))
-
 
 class NumberingObject(WrittenObject):
     """An object that reveals the numbers of other objects when it is written.
@@ -542,6 +530,11 @@ def resource_name(name: str) -> bytes:
     """Return the resource name by which content calls an external object."""
     resource: str = pdfdoc.xObjectName(name)
     return b"/" + resource.encode("ascii")
+
+
+def write_resources(calls: Iterable[str]) -> list[ObjectPart]:
+    """Return the resources of a page or form: the fonts of the document, and the external objects it calls."""
+    return [b"<< /Font ", ALL_FONTS, *write_xobjects(calls), b" >>"]
 
 
 def write_xobjects(calls: Iterable[str]) -> list[ObjectPart]:

@@ -15,7 +15,6 @@ from workers.engine.fonts import Cluster, Face
 from workers.engine.layout import display
 from workers.engine.paint import embedding
 from workers.engine.paint.canvas_file import (
-    ALL_FONTS,
     ALONG,
     HUNDREDTHS,
     RECTANGLES,
@@ -29,9 +28,9 @@ from workers.engine.paint.canvas_file import (
     write_deflated,
     write_fill_color,
     write_fraction,
+    write_resources,
     write_stream,
     write_stroke_color,
-    write_xobjects,
 )
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import write_number
@@ -185,8 +184,7 @@ def _write_form(
     ending: bytes = b"",
 ) -> WrittenObject:
     """Return a form with the fonts of the document and the external objects that it calls."""
-    resources = [b"<< /Font ", ALL_FONTS, *write_xobjects(calls), b" >>"]
-    return write_deflated([_begin_form(corners), *resources, ending], marks)
+    return write_deflated([_begin_form(corners), *write_resources(calls), ending], marks)
 
 
 def _begin_form(corners: tuple[float, float, float, float]) -> bytes:
