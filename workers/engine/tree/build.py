@@ -187,7 +187,7 @@ class CompiledTemplate:
         self._set_lets(scope)
         report_unknown_names(self._unresolved, scope, findings)
         root = self._find_root(lang)
-        self._assertions.build(scope, root, [])
+        self._assertions(scope, root, [])
         info = self._information(scope, lang)
         scope.names["doc"]["title"] = info.title
         wanted = find_wanted(self._invoices, scope)
@@ -361,7 +361,7 @@ def _compile_paginated_flow(
         blocks: Nodes = []
         state = scope.state
         state.footnotes.begin_flow()
-        content.build(scope, root, blocks)
+        content(scope, root, blocks)
         return Flow(source, name, page.read(scope), tuple(blocks), most.read(scope))
 
     return build

@@ -74,11 +74,6 @@ class LoopStep:
     def __str__(self) -> str:
         return f"{self.name} row {self.index}"
 
-    @property
-    def is_iteration(self) -> bool:
-        """Whether this step, or one before it, is an iteration; a use of a part is a step too."""
-        return True
-
 
 def describe_loops(loop: tuple[LoopStep, ...]) -> str:
     """Return the loop iterations of a failure, as the end of a message; empty outside of loops."""

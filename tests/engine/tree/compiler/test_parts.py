@@ -16,7 +16,6 @@ from tests.engine.tree.documents import (
     table,
     texts,
 )
-from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.tree.nodes import Container, Paragraph
 from workers.engine.tree.page_values import FragmentValues
@@ -126,14 +125,6 @@ def test_formats_in_a_slot_follow_the_language_around_it():
     head = part('<div lang="de"><slot/></div>')
     flow = '<use part="a"><p>{{ 1.5 | number }}</p></use>'
     assert texts(flow, head=head, lang="en") == ["1,5"]
-
-
-def test_static_content_of_a_part_is_made_once_and_the_same_each_time():
-    head = part("<div><p>one</p></div>")
-    template = prepare_template(document('<use part="a"/>', head=head).encode())
-    assert template.compiled is not None
-    first, second = (template.compiled.build({}, OPTIONS, Findings()) for _ in range(2))
-    assert first.flows[0].blocks[0] is second.flows[0].blocks[0]
 
 
 def test_a_part_in_a_loop_names_its_iteration():

@@ -1,4 +1,4 @@
-"""Node builders: compiled content, joined in order, and cached where it does not depend on data.
+"""Node builders: compiled content, joined in order.
 
 Headers, footers and page boxes are built for each page, in the scope of their document.
 """
@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from itertools import groupby
-from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.build_state import Scope
@@ -19,69 +17,17 @@ from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Block, Source
 from workers.engine.tree.page_values import RUNNING_MEMBERS, PageValues
-from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
+from workers.engine.tree.styles.cascade import ComputedStyle
 
 # What builders append to: blocks, list items, rows of a table, or the ids in a paragraph.
 Nodes = list[Any]
-BuildNodes = Callable[[Scope, ComputedStyle, Nodes], None]
-
-
-class NodeBuilder(NamedTuple):
-    """Compiled content. A static builder makes the same nodes for the same parent style."""
-
-    build: BuildNodes
-    is_static: bool
-
-
-def cache_static(builders: Iterable[NodeBuilder]) -> NodeBuilder:
-    """Join builders in order; runs of static ones are built once for each parent style."""
-    runs = groupby(builders, key=attrgetter("is_static"))
-    return sequence(
-        builder
-        for is_static, state in runs
-        for builder in ((cached(sequence(state)),) if is_static else state)
-    )
-
-
-def cached(builder: NodeBuilder) -> NodeBuilder:
-    """Return a builder that makes the nodes of a static one once for each parent style.
-
-    Nodes are not cached if building them reported a finding, so that each document has its
-    findings.
-    """
-    if not builder.is_static:
-        return builder
-    made: dict[Any, tuple[Any, ...]] = {}
-    build = builder.build
-
-    def build_once(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        steps = scope.loop
-        if steps and steps[-1].is_iteration:  # its nodes hold the iteration
-            build(scope, parent, out)
-            return
-        key: Any = (parent, steps) if steps else parent
-        nodes = made.get(key)
-        if nodes is None:
-            fresh: Nodes = []
-            findings = scope.state.findings
-            reports_before = findings.report_count
-            build(scope, parent, fresh)
-            nodes = tuple(fresh)
-            if len(made) < MAX_CACHED and findings.report_count == reports_before:
-                made[key] = nodes
-        out += nodes
-
-    return NodeBuilder(build_once, is_static=True)
+NodeBuilder = Callable[[Scope, ComputedStyle, Nodes], None]
 
 
 def sequence(builders: Iterable[NodeBuilder]) -> NodeBuilder:
     """Join builders to one that runs them in order."""
     kept = tuple(builders)
-    if len(kept) == 1:
-        return kept[0]
-    return NodeBuilder(
-        _Sequence(builder.build for builder in kept), all(builder.is_static for builder in kept)
-    )
+    return kept[0] if len(kept) == 1 else _Sequence(kept)
 
 
 class _Sequence:
@@ -89,8 +35,8 @@ class _Sequence:
 
     __slots__ = ("builds",)
 
-    def __init__(self, builds: Iterable[BuildNodes]) -> None:
-        self.builds = tuple(builds)
+    def __init__(self, builds: tuple[NodeBuilder, ...]) -> None:
+        self.builds = builds
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         for build in self.builds:
@@ -137,7 +83,7 @@ class CompiledPageContent:
                     scope.names[RUNNING] = running_record(values, names)
                 if state.references.features.has_sheets:
                     scope.names[SHEET] = sheet_record(values)
-                self._builder.build(scope, self._parent, made)
+                self._builder(scope, self._parent, made)
         finally:
             state.is_page_time = was_page_time
         state.check_links()

@@ -26,7 +26,7 @@ from workers.engine.syntax.nodes import (
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.environment import (
@@ -50,17 +50,10 @@ CompileInner = Callable[[Element, CompileContext], NodeBuilder]
 
 @dataclass(frozen=True, slots=True)
 class PartStep(LoopStep):
-    """A use of a part: its name, the line of the `use`, and whether a loop repeats it."""
-
-    is_repeated: bool
+    """A use of a part: its name, and the line of the `use`."""
 
     def __str__(self) -> str:
         return f'part "{self.name}" used in line {self.index}'
-
-    @property
-    def is_iteration(self) -> bool:
-        """Whether a loop repeats the use."""
-        return self.is_repeated
 
 
 def compile_expansion(
@@ -85,14 +78,13 @@ def _compile_otherwise(
         element.condition, element.condition_location or element.location
     )
     condition.fallback = True  # one that fails chooses neither
-    builder = compile_inner(element, context)
-    build_inner = builder.build
+    build_inner = compile_inner(element, context)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         if not condition.evaluate(scope):
             build_inner(scope, parent, out)
 
-    return builder._replace(build=build, is_static=False)
+    return build
 
 
 # --- parts ----------------------------------------------------------------------------------------------
@@ -107,9 +99,9 @@ def _compile_part(
     known = DOCUMENT_NAMES | (context.names & {SETTINGS})
     inside = replace(context, names=known | taken, used=set(), expansion=element, caller=context)
     arguments = _compile_arguments(element, context, replace(inside, names=known))
-    builder = compile_inner(element, inside)
+    build_inner = compile_inner(element, inside)
     context.used.update(inside.used - taken)
-    build_inner, fills_slot = builder.build, element.fills_slot
+    fills_slot = element.fills_slot
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         scope.state.count_iterations(1, location)
@@ -121,8 +113,7 @@ def _compile_part(
         with _attributing_findings(scope, (location, str(inner.loop[-1]))):
             build_inner(inner, parent, out)
 
-    is_alike = not fills_slot and not any(value.expressions for _, value in arguments)
-    return builder._replace(build=build, is_static=builder.is_static and is_alike)
+    return build
 
 
 def _compile_arguments(
@@ -151,11 +142,9 @@ def _compile_argument(text: str, location: SourceLocation, context: CompileConte
 
 def _enter_part(scope: Scope, name: str, location: SourceLocation) -> Scope:
     """Return the scope inside a part that is used at a location, without its arguments."""
-    steps = scope.loop
-    is_repeated = bool(steps) and steps[-1].is_iteration
     return scope.enter(
         names={name: value for name, value in scope.names.items() if name in _PART_NAMES},
-        loop=(*steps, PartStep(name, location.span.line_start, is_repeated)),
+        loop=(*scope.loop, PartStep(name, location.span.line_start)),
     )
 
 
@@ -177,17 +166,16 @@ def _compile_slot(
         is_in_list=context.is_in_list,
         totals=context.totals,
     )
-    builder = compile_inner(element, outside)
+    build_inner = compile_inner(element, outside)
     caller.used.update(used)
     context.used.update(used & _PAGE_VALUE_NAMES)
     hidden = _PAGE_VALUE_NAMES & caller.names  # page values that are names of another kind there
-    build_inner = builder.build
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         with _attributing_findings(scope, None):
             build_inner(_leave_part(scope, hidden), parent, out)
 
-    return builder._replace(build=build, is_static=False)
+    return build
 
 
 def _leave_part(scope: Scope, hidden: frozenset[str]) -> Scope:
@@ -229,12 +217,13 @@ def compile_controlled(
     loop = compile_loop(element, context) if "for" in attributes else None
     inner = context if loop is None else loop.context
     condition = inner.compile_condition(element)
-    builder = compile_inner(element, inner)
-    build = _conditional(condition, builder.build) if "if" in attributes else builder.build
-    return NodeBuilder(build if loop is None else loop.build_each(build), is_static=False)
+    build = compile_inner(element, inner)
+    if "if" in attributes:
+        build = _conditional(condition, build)
+    return build if loop is None else loop.build_each(build)
 
 
-def _conditional(condition: Evaluation, build: BuildNodes) -> BuildNodes:
+def _conditional(condition: Evaluation, build: NodeBuilder) -> NodeBuilder:
     def build_if(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         if condition.evaluate(scope):
             build(scope, parent, out)
@@ -277,7 +266,7 @@ class CompiledLoop:
         state.count_iterations(len(items), self.location)
         return items
 
-    def build_each(self, build: BuildNodes) -> BuildNodes:
+    def build_each(self, build: NodeBuilder) -> NodeBuilder:
         """Return a function that runs another once for each item."""
         self.propagate_names()
 
@@ -348,7 +337,7 @@ def compile_business_term(
     element_style = context.compile_style(element, is_inline=True)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        builder.build(scope, parent, out)
+        builder(scope, parent, out)
         state = scope.state
         if state.rendered_terms.is_paused:
             return
@@ -362,7 +351,7 @@ def compile_business_term(
         )
         state.rendered_terms.add(rendered, state.findings)
 
-    return builder._replace(build=build, is_static=False)
+    return build
 
 
 def _collect_text(element: Element, context: CompileContext, parts: list[str | Expression]) -> None:
@@ -394,7 +383,7 @@ def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
     def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         scope.names[name] = value.evaluate(scope)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def compile_with_lets(
@@ -420,6 +409,6 @@ def keep_names(builder: NodeBuilder) -> NodeBuilder:
     """Return a builder that runs in a scope of its own, so that `let` affects siblings alone."""
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        builder.build(scope.fork(), parent, out)
+        builder(scope.fork(), parent, out)
 
-    return NodeBuilder(build, builder.is_static)
+    return build

@@ -47,9 +47,9 @@ def with_counters(element: Element, context: CompileContext, builder: NodeBuilde
         numbering = element_style.compute(scope, parent).style.numbering
         if numbering is not None:
             scope.state.count_element(numbering, element.location, is_shown=False)
-        builder.build(scope, parent, out)
+        builder(scope, parent, out)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def report_page_time(element: Element, context: CompileContext) -> NodeBuilder:
@@ -64,7 +64,7 @@ def report_page_time(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 class BlockBuilder:
-    """The source, style, id and attributes of a block, and whether they depend on data."""
+    """The source, style, id and attributes of a block."""
 
     __slots__ = ("attributes", "element_style", "identity", "plain", "sheet", "slug")
 
@@ -75,16 +75,6 @@ class BlockBuilder:
         self.attributes = tuple(context.compile_attributes(element, *names))
         self.plain = Source(element.location)
         self.slug = element.slug if isinstance(element, MarkdownElement) else ""
-
-    @property
-    def is_static(self) -> bool:
-        """Whether source, style, id and attributes do not depend on data."""
-        is_named = bool(self.slug) or self.identity.constant is not None
-        return (
-            self.element_style.is_static
-            and not is_named
-            and all(each.is_static for each in (self.identity, *self.attributes))
-        )
 
     def compute(self, scope: Scope, parent: ComputedStyle) -> ComputedStyle:
         """Return the style under a parent's; errors are reported."""
@@ -111,7 +101,7 @@ class BlockBuilder:
     ) -> tuple[Any, ...]:
         """Return the content of the block, in its language."""
         made: Nodes = []
-        inner.build(self.element_style.enter(scope), computed, made)
+        inner(self.element_style.enter(scope), computed, made)
         return tuple(made)
 
     def box(
@@ -122,13 +112,6 @@ class BlockBuilder:
 
 
 _SIDES: Final = ("top", "right", "bottom", "left")
-_ATTRIBUTES: Final = frozenset(
-    (
-        *_SIDES,
-        *("layer", "columns", "column-gap", "column-fill", "column-rule"),
-        *("float", "span", "float-within"),
-    )
-)
 
 ReadPosition = Callable[[Scope, ComputedStyle], Position]
 ReadFloating = Callable[[Scope], Floating | None]
@@ -139,11 +122,6 @@ def is_positioned(element: Element) -> bool:
     """Return whether an element is out of the flow: it states an offset or a layer."""
     # On other elements the checks of the text report them.
     return element.tag == "box" and not element.attributes.keys().isdisjoint((*_SIDES, "layer"))
-
-
-def is_placed_alike(element: Element) -> bool:
-    """Return whether an element's position and columns do not depend on data."""
-    return not any("{{" in element.attributes.get(name, "") for name in _ATTRIBUTES)
 
 
 def compile_position(element: Element, context: CompileContext) -> ReadPosition:

@@ -20,7 +20,6 @@ from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
     NodeBuilder,
     Nodes,
-    cache_static,
     sequence,
     source_maker,
 )
@@ -32,7 +31,6 @@ from workers.engine.tree.elements.block_builder import (
     compile_columns,
     compile_floating,
     compile_position,
-    is_placed_alike,
     is_positioned,
     report_page_time,
     with_counters,
@@ -97,12 +95,12 @@ def compile_insert(element: Element, context: CompileContext) -> NodeBuilder:
         computed = common.compute(scope, parent)
         if not needs_box:
             entered = common.element_style.enter(scope)
-            compiled.build(entered, computed if has_lang else parent, out)
+            compiled(entered, computed if has_lang else parent, out)
             return
         blocks = common.build_inside(compiled, scope, computed)
         out.append(common.box(scope, computed, blocks, common.read_id(scope)))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def compile_flow(name: str, context: CompileContext) -> NodeBuilder:
@@ -122,9 +120,9 @@ def compile_flow(name: str, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = element_style.compute(scope, parent)
-        inner.build(scope.enter(note_parent=own) if is_poured else scope, own, out)
+        inner(scope.enter(note_parent=own) if is_poured else scope, own, out)
 
-    return NodeBuilder(build, inner.is_static and element_style.is_static)
+    return build
 
 
 def compile_unused(builder: Element, context: CompileContext) -> None:
@@ -190,7 +188,7 @@ def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
             )
         )
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _read_lines(value: object) -> list[str]:
@@ -215,15 +213,14 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
         style = own if is_given else properties.get("list-style-type", own)
         first = 1 if start is None else start.read(scope)
         made: Nodes = []
-        items.build(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
+        items(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
         out.append(
             nodes.ListBlock(
                 common.source(scope), computed.style, tuple(made), common.read_id(scope)
             )
         )
 
-    is_static = common.is_static and items.is_static and kind.is_static
-    return NodeBuilder(build, is_static and (start is None or start.is_static))
+    return build
 
 
 def _compile_items(parent: Element, context: CompileContext) -> NodeBuilder:
@@ -249,7 +246,7 @@ def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
         marker = CHECK_BOXES.get(checked) or format_marker(kind, first + len(out))
         out.append(nodes.ListItem(common.source(scope), computed.style, marker, blocks, own_id))
 
-    builder = NodeBuilder(build, common.is_static and inner.is_static)
+    builder = build
     return with_counters(element, context, builder) if context.features.counters else builder
 
 
@@ -275,7 +272,7 @@ def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
         scope.state.references.contents.append(contents)
         out.append(contents)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
@@ -292,7 +289,7 @@ def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
         scope.state.references.add_index(index, own.inherited.lang)
         out.append(index)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> nodes.EntryStyle:
@@ -332,7 +329,7 @@ def compile_blocks(
         else:
             loose.append(child)
     builders += _compile_loose_run(loose, context, owner)
-    builder = cache_static(builders)
+    builder = sequence(builders)
     return keep_names(builder) if has_names else builder
 
 
@@ -387,7 +384,7 @@ def _compile_loose(
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         names: list[str] = []
-        inlines = collect_inlines(inner.build, scope, parent, names, owner.location)
+        inlines = collect_inlines(inner, scope, parent, names, owner.location)
         if inlines:
             computed = sheet.compute_anonymous(parent)
             first = names[0] if names else None
@@ -398,7 +395,7 @@ def _compile_loose(
             )
             out.append(wrap_in_ids(paragraph, names[1:], computed))
 
-    return NodeBuilder(build, inner.is_static)
+    return build
 
 
 # --- elements -------------------------------------------------------------------------------------------
@@ -451,7 +448,7 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
             )
         )
 
-    return NodeBuilder(build, common.is_static and inner.is_static and is_placed_alike(element))
+    return build
 
 
 def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
@@ -466,7 +463,7 @@ def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
         name = common.read_id(scope)
         out.append(nodes.Row(common.source(scope), computed.style, blocks, points, align, name))
 
-    return NodeBuilder(build, common.is_static and inner.is_static)
+    return build
 
 
 def _compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
@@ -497,7 +494,7 @@ def _compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
             )
         )
 
-    return NodeBuilder(build, common.is_static and inner.is_static)
+    return build
 
 
 def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
@@ -512,7 +509,7 @@ def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
         style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
         out.append(nodes.Rule(common.source(scope), style, line, common.read_id(scope)))
 
-    return NodeBuilder(build, common.is_static)
+    return build
 
 
 def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
@@ -524,7 +521,7 @@ def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
         points = None if least is None else sheet.to_points(least, parent)
         out.append(nodes.Break(source(scope), to.read(scope), points))
 
-    return NodeBuilder(build, to.is_static and need.is_static)
+    return build
 
 
 # --- groups, values, conditions, flows --------------------------------------------------------------------
@@ -544,7 +541,7 @@ def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
             blocks = (common.box(scope, sheet.compute_anonymous(parent), blocks, name),)
         out += blocks
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def compile_assertion(element: Element, context: CompileContext) -> NodeBuilder:
@@ -570,7 +567,7 @@ def _compile_test(element: Element, context: CompileContext) -> NodeBuilder:
             report = findings.warn if is_warning else findings.error
             report("assert", message.evaluate(scope), element.location)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _compile_block_anchor(
@@ -591,7 +588,7 @@ def _compile_block_anchor(
             style = replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
             out.append(nodes.Container(source(scope), nodes.Role.DIV, style, (), None, name))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 _Compile = Callable[[Element, CompileContext], NodeBuilder]

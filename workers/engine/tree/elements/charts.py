@@ -68,7 +68,7 @@ def _compile_records(element: Element, context: CompileContext) -> NodeBuilder:
         items = records.loop.evaluate_items(inner)
         xs, x_kind = records.read_xs(inner, items)
         made: list[ChartSeries] = []
-        series.build(inner.enter(items=items), own, made)
+        series(inner.enter(items=items), own, made)
         value_axis, x_axis = (
             axis.read(inner, is_rtl=own.inherited.is_rtl, x_kind=kind)
             for axis, kind in zip(axes, (CategoryKind.NUMBER, x_kind), strict=True)
@@ -76,7 +76,7 @@ def _compile_records(element: Element, context: CompileContext) -> NodeBuilder:
         content = _Content(xs, x_kind, tuple(made), value_axis, x_axis)
         out.append(frame.chart(scope, own, content))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
@@ -99,7 +99,7 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
         content = _Content((), CategoryKind.TEXT, (), plain, plain)
         out.append(frame.chart(scope, own, content, share))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 class _Content(NamedTuple):
@@ -166,10 +166,11 @@ class _Records:
         y = self._element.attributes.get("y")
         if y is not None:
             evaluation = self._y(y, self._outer, self._place)
-            return NodeBuilder(
-                lambda scope, _parent, out: out.append(self._read(scope, evaluation, "", None)),
-                is_static=False,
-            )
+
+            def build(scope: Scope, _parent: ComputedStyle, out: Nodes) -> None:
+                out.append(self._read(scope, evaluation, "", None))
+
+            return build
         return sequence(
             [
                 compile_controlled(child, self._outer, self._compile_series)
@@ -214,7 +215,7 @@ class _Records:
             own = find_color(sheet, color.read(scope), scope, element.location)
             out.append(self._read(scope, evaluation, label.read(scope) or "", own))
 
-        return NodeBuilder(build, is_static=False)
+        return build
 
     def _read(self, scope: Scope, y: Evaluation, label: str, color: Any) -> ChartSeries:
         items = scope.items

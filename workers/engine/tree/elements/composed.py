@@ -41,7 +41,7 @@ def compile_content(element: Element, context: CompileContext, *names: str) -> B
 
     def build(scope: Scope, parent: ComputedStyle, values: Mapping[str, Any]) -> tuple[Block, ...]:
         made: Nodes = []
-        blocks.build(scope.enter(names=dict(values)), parent, made)
+        blocks(scope.enter(names=dict(values)), parent, made)
         return tuple(made)
 
     return build

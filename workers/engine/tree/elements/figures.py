@@ -66,7 +66,7 @@ def compile_image(element: Element, context: CompileContext) -> NodeBuilder:
             )
         )
 
-    return NodeBuilder(build, common.is_static)
+    return build
 
 
 def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
@@ -113,7 +113,7 @@ def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
                 state.findings.error(code, f"{text}{loops}", element.location)
         out.append(barcode)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluation:
@@ -168,7 +168,7 @@ def compile_field(element: Element, context: CompileContext) -> NodeBuilder:
         message = f"`{element.tag}` is not allowed in content that pages repeat: a field is in the file once"
         context.findings.error("misplaced-element", message, element.location)
         return sequence(())
-    return NodeBuilder(_FieldBuilder(element, context), is_static=False)
+    return _FieldBuilder(element, context)
 
 
 class _FieldBuilder(BlockBuilder):
@@ -198,7 +198,7 @@ class _FieldBuilder(BlockBuilder):
                 self._report(scope, "wrong-value", "The field has no name: `name` is empty")
             return
         options: list[FieldOption] = []
-        self._options.build(scope, own, options)
+        self._options(scope, own, options)
         cells = values["comb"] or 0
         node = nodes.FormField(
             self.source(scope),
@@ -278,4 +278,4 @@ def _compile_option(element: Element, context: CompileContext) -> NodeBuilder:
         stated = value.read(scope)
         out.append(FieldOption(shown if stated is None else stated, shown))
 
-    return NodeBuilder(build, is_static=False)
+    return build

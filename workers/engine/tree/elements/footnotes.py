@@ -32,7 +32,7 @@ def compile_footnote(element: Element, context: CompileContext) -> NodeBuilder:
         context, is_in_note=True, is_page_time=False, takes_notes=False, is_in_list=False
     )
     note.inner = inner.compile_blocks(element.children, owner=element)
-    return NodeBuilder(note, is_static=False)
+    return note
 
 
 def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
@@ -58,7 +58,7 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
         notes = tuple(replace(note, style=_on_pages(note.style, page)) for note in notes)
         out.append(common.box(scope, own, notes, common.read_id(scope)))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _on_pages(style: Style, page: str | None) -> Style:
@@ -185,7 +185,7 @@ def _repeat_call(element: MarkdownElement, sheet: StyleSheet) -> NodeBuilder:
             again = called._replace(anchor="")
             _add_call(scope.collector, again, _call_style(sheet, parent), source(scope))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _add_call(

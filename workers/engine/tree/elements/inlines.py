@@ -15,7 +15,6 @@ from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import (
-    BuildNodes,
     NodeBuilder,
     Nodes,
     sequence,
@@ -74,7 +73,7 @@ def compile_inlines(
 
 
 def collect_inlines(
-    build: BuildNodes,
+    build: NodeBuilder,
     scope: Scope,
     computed: ComputedStyle,
     names: list[str],
@@ -130,13 +129,13 @@ def _compile_text(child: Text, context: CompileContext, owner: Element) -> NodeB
     template = context.parse_template(child.text, owner.location, is_literal=child.is_literal)
     literal = template.literal
     if literal is not None:
-        return NodeBuilder(partial(_add_text, literal), is_static=True)
+        return partial(_add_text, literal)
     evaluation = context.compile_text(template, owner.location, isolates=True)
 
     def build_text(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         _add_text(evaluation.evaluate(scope), scope, parent)
 
-    return NodeBuilder(build_text, is_static=False)
+    return build_text
 
 
 def _add_text(text: str, scope: Scope, computed: ComputedStyle, _out: Nodes | None = None) -> None:
@@ -150,7 +149,7 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
     if isinstance(element, MarkdownElement) and element.alert:
         return _compile_alert_title(element.alert)
     if element.tag == "br":
-        return NodeBuilder(_build_break, is_static=True)
+        return _build_break
     if element.tag == "group" and not {"class", "lang", "id"} & element.attributes.keys():
         return compile_inlines(element.children, context, owner=element)
     if compile_tag := _COMPILERS.get(element.tag):
@@ -164,7 +163,7 @@ def _compile_alert_title(kind: str) -> NodeBuilder:
     def build_title(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         _add_text(translate_alert(kind, parent.style.text.lang), scope, parent)
 
-    return NodeBuilder(build_title, is_static=True)
+    return build_title
 
 
 def _build_break(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
@@ -172,14 +171,13 @@ def _build_break(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
 
 
 def _compile_formatting(element: Element, context: CompileContext) -> NodeBuilder:
-    made = _FormattingBuilder(element, context)
-    return NodeBuilder(made, made.is_static)
+    return _FormattingBuilder(element, context)
 
 
 class _FormattingBuilder:
     """Builds the content of a formatting element or of a link."""
 
-    __slots__ = ("element_style", "identity", "inner", "is_isolated", "is_static", "read_link")
+    __slots__ = ("element_style", "identity", "inner", "is_isolated", "read_link")
 
     def __init__(
         self,
@@ -192,8 +190,6 @@ class _FormattingBuilder:
         self.identity = context.compile_attribute(element, "id")
         self.read_link = read_link
         self.inner = compile_inlines(element.children, context, owner=element)
-        is_named = "id" in element.attributes
-        self.is_static = self.element_style.is_static and self.inner.is_static and not is_named
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         name = _register_id(self.identity, scope, out)
@@ -202,7 +198,7 @@ class _FormattingBuilder:
         if self.read_link is not None:
             inner = inner.enter(link=self.read_link(scope))
         own = self.element_style.compute(scope, parent)
-        _build_inner(self.inner.build, inner, parent, own, out, is_isolated=self.is_isolated)
+        _build_inner(self.inner, inner, parent, own, out, is_isolated=self.is_isolated)
         if name is not None:
             scope.collector.spans.append((name, start, scope.collector.position))
 
@@ -227,7 +223,7 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
         scope.state.add_reference(reference)
         scope.collector.add_reference(reference)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
@@ -243,7 +239,7 @@ def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilde
             scope.collector.add_anchor(InlineAnchor(name))
         mark(scope, parent, out)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def compile_index_anchor(
@@ -273,7 +269,7 @@ def _compile_running_value(element: Element, context: CompileContext) -> NodeBui
     def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         scope.collector.add_anchor(InlineAnchor(note(scope)))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def compile_running_anchor(element: Element, context: CompileContext) -> Callable[[Scope], str]:
@@ -304,13 +300,11 @@ def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
             scope.state.links.append(Link(link[1:], location))
         return link
 
-    made = _FormattingBuilder(element, context, read_link)
-    leads_inside = fragment or href.constant is None or href.constant.startswith("#")
-    return NodeBuilder(made, made.is_static and href.is_static and not leads_inside)
+    return _FormattingBuilder(element, context, read_link)
 
 
 def _build_inner(
-    inner: BuildNodes,
+    inner: NodeBuilder,
     scope: Scope,
     parent: ComputedStyle,
     own: ComputedStyle,
@@ -347,11 +341,11 @@ def _register_id(identity: CompiledAttribute[str | None], scope: Scope, out: Nod
 def _compile_figure(builder: NodeBuilder) -> NodeBuilder:
     def build_figure(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         made: Nodes = []
-        builder.build(scope, parent, made)
+        builder(scope, parent, made)
         for block in made:
             scope.collector.add_block(block, scope.link)
 
-    return NodeBuilder(build_figure, builder.is_static)
+    return build_figure
 
 
 _COMPILERS: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {

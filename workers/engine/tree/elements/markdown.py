@@ -46,7 +46,7 @@ def compile_markdown(element: Element, context: CompileContext) -> NodeBuilder:
         blocks = common.build_inside(inner, scope, own)
         out.append(common.box(scope, own, blocks, common.read_id(scope)))
 
-    return NodeBuilder(build, common.is_static and inner.is_static)
+    return build
 
 
 def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:
@@ -82,9 +82,9 @@ def _compile_nodes(
         return inner
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        inner.build(scope.enter(fragments=scope.state.reserve_fragments(slugs)), parent, out)
+        inner(scope.enter(fragments=scope.state.reserve_fragments(slugs)), parent, out)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _written_lines(element: Element, text: str, *, is_literal: bool) -> MarkdownLines:
@@ -200,9 +200,9 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
                 cached[text] = builder
             if len(cached) > MAX_CACHED_TEXTS:
                 cached.popitem(last=False)
-        builder.build(scope, parent, out)
+        builder(scope, parent, out)
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _read(

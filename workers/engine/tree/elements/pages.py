@@ -77,12 +77,11 @@ def compile_running(element: Element, context: CompileContext) -> BuildRunning:
 def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> BuildBoxes:
     """Compile the boxes of a page; one without offsets is placed at the paper's corner."""
     at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
-    builder = at_page.compile_blocks(elements, owner=elements[0])
-    placed = NodeBuilder(lambda *given: _place_on_paper(builder, *given), builder.is_static)
+    builder = partial(_place_on_paper, at_page.compile_blocks(elements, owner=elements[0]))
     is_static = not at_page.used & _OF_A_PAGE
 
     def build(scope: Scope, root: ComputedStyle) -> PageContent:
-        return _make_content(placed, keep_used(scope, at_page.used), root, is_static=is_static)
+        return _make_content(builder, keep_used(scope, at_page.used), root, is_static=is_static)
 
     return build
 
@@ -98,7 +97,7 @@ def _make_content(
 
 def _place_on_paper(builder: NodeBuilder, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
     boxes: list[Container] = []
-    builder.build(scope, parent, boxes)
+    builder(scope, parent, boxes)
     out += [box if box.position else replace(box, position=Position()) for box in boxes]
 
 
@@ -110,10 +109,10 @@ def _compile_as_box(element: Element, context: CompileContext) -> NodeBuilder:
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = element_style.compute(scope, parent)
         blocks: Nodes = []
-        inner.build(element_style.enter(scope), own, blocks)
+        inner(element_style.enter(scope), own, blocks)
         out.append(Container(source, Role.ARTIFACT, own.style, tuple(blocks), None, None))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 _NAMES: Final = ("text", "src", "layer", "opacity", "rotate", "font-size", "color", "on")

@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.elements.inlines import (
@@ -38,19 +38,15 @@ _PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": nodes.Role.CODE, "caption": n
 def compile_paragraph(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a paragraph, heading, `pre` or caption."""
     made = _ParagraphBuilder(element, context)
-    inner = compile_inlines(element.children, context, owner=element)
-    made.inner = inner.build
-    outline = made.outline
-    is_static = made.is_static and inner.is_static and not made.element_style.may_count
-    is_listed = made.kind in context.features.titles
-    return NodeBuilder(made, is_static and not is_listed and (outline is None or outline.is_static))
+    made.inner = compile_inlines(element.children, context, owner=element)
+    return made
 
 
 class _ParagraphBuilder(BlockBuilder):
     """Builds a paragraph. A class with slots, as a document may have half a million."""
 
     __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "sheet")
-    inner: BuildNodes
+    inner: NodeBuilder
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)

@@ -61,7 +61,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
         blocks = content(common.element_style.enter(scope), computed, shown)
         out.append(nodes.Container(source, nodes.Role.DIV, computed.style, blocks, None, name))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _language_of(computed: ComputedStyle) -> str:
@@ -120,7 +120,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         style = sheet.compute_anonymous(parent).style
         out.append(nodes.PageFoot(source(scope), style, (replace(box, id=name),)))
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 def _complete(value: Any, language: str, state: BuildState, location: SourceLocation) -> Any:

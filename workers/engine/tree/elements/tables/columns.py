@@ -5,7 +5,7 @@ A total is declared by `total` and accumulated by the rows of its table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
@@ -53,28 +53,26 @@ class TableColumns:
 def compile_columns(
     table: Element, context: CompileContext
 ) -> Callable[[Scope, ComputedStyle, Sides[LengthValue]], TableColumns]:
-    """Compile the `col`s; they are built once for all documents if they do not depend on data."""
+    """Compile the `col`s; equal columns are one object in all documents, as the styles of cells ask."""
     builder = _compile_group(table, context)
     has_columns = any(_columns_of(table))
     missing = 0 if has_columns else count_first_row(table) or 0
-    known: dict[tuple[ComputedStyle, Sides[LengthValue]], TableColumns] = {}
+    known: dict[Hashable, TableColumns] = {}
 
     def make(scope: Scope, computed: ComputedStyle, padding: Sides[LengthValue]) -> TableColumns:
-        columns = known.get((computed, padding))
+        made: list[tuple[Column, Properties]] = []
+        builder(scope, computed, made)
+        made += [(_AUTO_COLUMN, NO_PROPERTIES)] * missing
+        key = padding, *((column, *defaults.items()) for column, defaults in made)
+        columns = known.get(key)
         if columns is None:
-            made: list[tuple[Column, Properties]] = []
-            findings = scope.state.findings
-            reports_before = findings.report_count
-            builder.build(scope, computed, made)
-            is_sound = findings.report_count == reports_before
-            made += [(_AUTO_COLUMN, NO_PROPERTIES)] * missing
-            columns = TableColumns(
+            if len(known) > MAX_CACHED:
+                known.clear()
+            columns = known[key] = TableColumns(
                 tuple(column for column, _ in made),
                 tuple(defaults for _, defaults in made),
                 expand_shorthands({"padding": padding}),
             )
-            if builder.is_static and is_sound and len(known) < MAX_CACHED:
-                known[computed, padding] = columns
         return columns
 
     return make
@@ -160,7 +158,7 @@ def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:
         defaults = {k: v for k, v in properties.items() if k not in _OF_COLUMN}
         out.extend([(column, defaults)] * span.read(scope))
 
-    return NodeBuilder(build, element_style.is_static and span.is_static)
+    return build
 
 
 IN_ROWS: Final = frozenset({"running"})

@@ -212,7 +212,7 @@ class RowCompiler:
             template, contents = make_cells(inner, own)
             out.append(TableRow(template, contents, scope.loop, counted))
 
-        return NodeBuilder(build, is_static=False)
+        return build
 
     def _general_cells(
         self, element: Element, context: CompileContext, *, repeats: bool
@@ -224,7 +224,7 @@ class RowCompiler:
         def make(scope: Scope, computed: ComputedStyle) -> tuple[RowTemplate, list[CellContent]]:
             row = RowBuilder(scope.spanned)
             inner = scope.enter(row=row)
-            cells.build(inner, computed, [])
+            cells(inner, computed, [])
             template = RowTemplate(
                 *(source(scope), computed.style, tuple(row.cells), repeats),
                 read_id(identity, scope),
@@ -268,20 +268,20 @@ class RowCompiler:
                 content = apply_text_transform(text, own.transform)
             else:
                 blocks: Nodes = []
-                rich.build(inner, own, blocks)
+                rich(inner, own, blocks)
                 content = tuple(blocks)
             spans = cell.colspan.read(scope), cell.rowspan.read(scope)
             own_id = read_id(identity, scope)
             row.add(cell.make_template(source(scope), own, *spans, own_id), content)
 
-        return NodeBuilder(build, is_static=False)
+        return build
 
 
 def build_section(rows: NodeBuilder, scope: Scope, computed: ComputedStyle) -> list[TableRow]:
     """Build the rows of one section, over which cells may span."""
     inner = scope.enter(spanned=SpannedColumns())
     made: list[TableRow] = []
-    rows.build(inner, computed, made)
+    rows(inner, computed, made)
     inner.spanned.finish(scope)
     return made
 

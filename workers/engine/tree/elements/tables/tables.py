@@ -78,7 +78,7 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
         made: dict[str, list[Any]] = {"captions": [], "heads": [], "bodies": [], "feet": []}
         builders = zip(made, (captions, heads, bodies, feet), strict=True)
         for name, builder in builders:
-            builder.build(inner, own, made[name])
+            builder(inner, own, made[name])
         if running is not None:
             running.close(scope)
         out.append(
@@ -96,7 +96,7 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
             )
         )
 
-    return NodeBuilder(build, is_static=False)
+    return build
 
 
 class _TableCompiler:
@@ -126,10 +126,10 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             blocks: Nodes = []
-            inner.build(scope, parent, blocks)
+            inner(scope, parent, blocks)
             out += [Caption(block, on) for block in blocks]
 
-        return NodeBuilder(build, is_static=False)
+        return build
 
     def sections(self, tag: str) -> NodeBuilder:
         """Compile the `thead`s or `tfoot`s."""
@@ -177,7 +177,7 @@ class _TableCompiler:
             is_built_in = properties.get(_RULE) is BUILT_IN["thead"][_RULE]
             out.append(RowGroup(source(scope), own.style, on, fragment_content, is_built_in))
 
-        return NodeBuilder(build, is_static=False)
+        return build
 
     def compile_bodies(self, parent: Element, context: CompileContext) -> NodeBuilder:
         """Compile the bodies in the table, or in a group of bodies; loose rows form an anonymous one."""
@@ -214,7 +214,7 @@ class _TableCompiler:
             rows = build_section(builder, scope, computed)
             out.append(TableBody(source(scope), computed.style, rows))
 
-        return [NodeBuilder(build, is_static=False)]
+        return [build]
 
     def _compile_body(self, element: Element, context: CompileContext) -> NodeBuilder:
         element_style = context.compile_style(element)
@@ -226,7 +226,7 @@ class _TableCompiler:
             rows = build_section(builder, element_style.enter(scope), own)
             out.append(TableBody(source(scope), own.style, rows))
 
-        return NodeBuilder(build, is_static=False)
+        return build
 
 
 @dataclass(slots=True, eq=False)
