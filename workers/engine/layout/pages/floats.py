@@ -212,8 +212,8 @@ class Trace(NamedTuple):
     starts_with_heading: bool
 
 
-class FloatState:
-    """The state of the areas of one flow on one page; `queue` is what the next area starts with."""
+class FloatFiller:
+    """Fills the areas of one flow on one page; `queue` is what the next area starts with."""
 
     def __init__(
         self,
@@ -233,10 +233,6 @@ class FloatState:
         self.notes = notes
         self.around = PlacedFloats()  # the figures that span the columns being filled
         self.taken: frozenset[Container] = frozenset()  # placed in the area that is being filled
-
-    def begin(self) -> None:
-        """Start an area."""
-        self.taken = frozenset()
 
     def save(self) -> SavedState:
         """Return the state that a trial changes."""
@@ -283,6 +279,50 @@ class FloatState:
         ends = (self._floats.ends.get(node) for node in self.queue.waiting)
         section_ends = frozenset(end for end in ends if end is not None)
         return fill(self.context._replace(section_ends=section_ends), region)
+
+    def fill(
+        self, _context: LayoutContext, blocks: Sequence[AnyBlock], region: Region, resume: Resume
+    ) -> Fragment | None:
+        """Fill an area of one column."""
+        self.taken = frozenset()
+        return self._fill_column(_context, blocks, region, resume, accepts=_accept_all)
+
+    def fill_columns(
+        self, blocks: Sequence[AnyBlock], columns: ColumnLayout, region: Region, resume: Resume
+    ) -> Fragment | None:
+        """Fill an area of several columns, which figures may span."""
+        self.taken = frozenset()
+
+        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
+            def fill_all(fill: FillFunction, room: Region) -> ColumnsFragment | None:
+                return fill_columns(context, blocks, columns, room, resume, fill=fill)
+
+            column = partial(self._fill_column, accepts=_accept_in_column)
+            return fill_balanced(fill_all, column, inner, self.notes, may_balance=self._is_text)
+
+        area = AreaFill(self, blocks, region, resume, fill, _accept_spanning, spans_columns=True)
+        return area.fill()
+
+    def _is_text(self, filled: ColumnsFragment) -> bool:
+        """Return whether no figure is in the columns or waits, though some may around them."""
+        parts = (fragment for _, fragment in filled.columns)
+        return not self.queue.waiting and not any(isinstance(p, FloatingFragment) for p in parts)
+
+    def _fill_column(
+        self,
+        _context: LayoutContext,
+        blocks: Sequence[AnyBlock],
+        region: Region,
+        resume: Resume,
+        *,
+        accepts: Callable[[Container], bool],
+    ) -> Fragment | None:
+        fill_text = stacks.lay_out_stack if self.notes is None else self.notes.fill
+
+        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
+            return fill_text(context, blocks, inner, resume)
+
+        return AreaFill(self, blocks, region, resume, fill, accepts).fill()
 
 
 def fill_balanced(
@@ -343,7 +383,7 @@ class AreaFill:
 
     def __init__(
         self,
-        state: FloatState,
+        state: FloatFiller,
         blocks: Sequence[AnyBlock],
         region: Region,
         resume: Resume,
@@ -442,19 +482,42 @@ class AreaFill:
                 to = FloatTo.BOTTOM  # a figure above the title would belong to the section before
             if not self._keeps_order(node, to):
                 break
-            fragment = state.lay_out(node, self._region.width)
-            placed, after = self._placed, state.save()
-            state.restore(self._before)
-            state.take(node, fragment)
-            before = state.save()
-            self._placed = placed.add(node, fragment, to)
-            trial = self._fill_text()
-            if trial is None or not self._holds(trial, node):
-                self._placed = placed
-                state.restore(after)
+            trial = self._try(node, to)
+            if trial is None:
                 break
-            body, self._before = trial, before
+            body = trial
         return body
+
+    def _try(
+        self,
+        node: Container,
+        to: FloatTo,
+        *,
+        waiting: tuple[Container, ...] | None = None,
+        least: Fragment | None = None,
+    ) -> Fragment | None:
+        """Place a figure; return the text around it, None where it does not stay.
+
+        `waiting` are the figures that wait then, None for those of before; `least` is a text of which
+        nothing may go.
+        """
+        state = self._state
+        fragment = state.lay_out(node, self._region.width)
+        placed, after = self._placed, state.save()
+        state.restore(self._before)
+        state.take(node, fragment)
+        if waiting is not None:
+            state.queue = state.queue._replace(waiting=waiting)
+        before = state.save()
+        self._placed = placed.add(node, fragment, to)
+        trial = self._fill_text()
+        is_cut = trial is not None and least is not None and self._is_cut(trial, least)
+        if trial is None or is_cut or not self._holds(trial, node):
+            self._placed = placed
+            state.restore(after)
+            return None
+        self._before = before
+        return trial
 
     def _find_next(self, anchors: Sequence[Container]) -> Container | None:
         """Return the next figure to place: the first deferred one, or the next in the text."""
@@ -488,30 +551,21 @@ class AreaFill:
 
     def _place_last(self, body: Fragment | None) -> Fragment | None:
         """Place figures that wait below text that ends here, instead of alone in the next area."""
-        state = self._state
         for _ in range(MAX_NEW):
-            if body is None or not self._ends_here(body):
+            waiting = self._state.queue.waiting
+            if body is None or not waiting or not self._ends_here(body):
                 break
-            waiting = state.queue.waiting
-            node = waiting[0] if waiting else None
-            if node is None or not self._accepts(node) or edge_of(node) is FloatTo.PAGE:
-                return body
+            node, rest = waiting[0], waiting[1:]
+            if not self._accepts(node) or edge_of(node) is FloatTo.PAGE:
+                break
             if not self._keeps_order(node, FloatTo.BOTTOM):
-                return body
-            fragment = state.lay_out(node, self._region.width)
-            placed, after = self._placed, state.save()
-            state.restore(self._before)
-            state.take(node, fragment)
-            if not self._spans_columns:  # those around columns are found by filling these again
-                state.queue = state.queue._replace(waiting=waiting[1:])
-            before = state.save()
-            self._placed = placed.add(node, fragment, FloatTo.BOTTOM)
-            trial = self._fill_text()
-            if trial is None or not self._holds(trial, node) or self._is_cut(trial, body):
-                self._placed = placed
-                state.restore(after)
-                return body
-            body, self._before = trial, before
+                break
+            # Those around columns are found by filling these again.
+            left = None if self._spans_columns else rest
+            trial = self._try(node, FloatTo.BOTTOM, waiting=left, least=body)
+            if trial is None:
+                break
+            body = trial
         return body
 
     def _ends_here(self, body: Fragment) -> bool:
@@ -609,66 +663,6 @@ class AreaFill:
             y += 0.0 if margin is None else stacks.collapse_margins(margin, top)
             yield PlacedFloat(node, fragment, y)
             y, margin = y + fragment.height, bottom
-
-
-class FloatFiller:
-    """Fills the areas of one flow on one page."""
-
-    def __init__(self, state: FloatState) -> None:
-        self._state = state
-
-    @property
-    def queue(self) -> FloatQueue:
-        """Figures and a page break that the next area starts with."""
-        return self._state.queue
-
-    def fill(
-        self, _context: LayoutContext, blocks: Sequence[AnyBlock], region: Region, resume: Resume
-    ) -> Fragment | None:
-        """Fill an area of one column."""
-        self._state.begin()
-        return self._fill_column(_context, blocks, region, resume, accepts=_accept_all)
-
-    def fill_columns(
-        self, blocks: Sequence[AnyBlock], columns: ColumnLayout, region: Region, resume: Resume
-    ) -> Fragment | None:
-        """Fill an area of several columns, which figures may span."""
-        self._state.begin()
-
-        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
-            def fill_all(fill: FillFunction, room: Region) -> ColumnsFragment | None:
-                return fill_columns(context, blocks, columns, room, resume, fill=fill)
-
-            column = partial(self._fill_column, accepts=_accept_in_column)
-            return fill_balanced(
-                fill_all, column, inner, self._state.notes, may_balance=self._is_text
-            )
-
-        area = AreaFill(
-            self._state, blocks, region, resume, fill, _accept_spanning, spans_columns=True
-        )
-        return area.fill()
-
-    def _is_text(self, filled: ColumnsFragment) -> bool:
-        """Return whether no figure is in the columns or waits, though some may around them."""
-        parts = (fragment for _, fragment in filled.columns)
-        return not self.queue.waiting and not any(isinstance(p, FloatingFragment) for p in parts)
-
-    def _fill_column(
-        self,
-        _context: LayoutContext,
-        blocks: Sequence[AnyBlock],
-        region: Region,
-        resume: Resume,
-        *,
-        accepts: Callable[[Container], bool],
-    ) -> Fragment | None:
-        fill_text = stacks.lay_out_stack if self._state.notes is None else self._state.notes.fill
-
-        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
-            return fill_text(context, blocks, inner, resume)
-
-        return AreaFill(self._state, blocks, region, resume, fill, accepts).fill()
 
 
 def _accept_all(_node: Container) -> bool:

@@ -38,7 +38,6 @@ from workers.engine.layout.pages.floats import (
     FloatFiller,
     FloatingFragment,
     FloatQueue,
-    FloatState,
     FlowFloats,
     fill_balanced,
     find_floats,
@@ -534,7 +533,7 @@ class _Paginator:
         """Return the filler of an area with figures that float, None in a document without."""
         if not self.has_floats:
             return None
-        state = FloatState(
+        return FloatFiller(
             context,
             make_page(plan.master),
             self.page_numbers.values(plan, len(self.pages)),
@@ -542,7 +541,6 @@ class _Paginator:
             queue=flow_progress.floats,
             notes=notes,
         )
-        return FloatFiller(state)
 
     def _check_areas(
         self, leader: _FlowProgress, plan: PagePlan, areas: Sequence[Area | None]
