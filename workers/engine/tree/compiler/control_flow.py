@@ -223,6 +223,35 @@ def compile_controlled(
     return build if loop is None else loop.build_each(build)
 
 
+def controlled(compile_inner: CompileInner) -> CompileInner:
+    """Return a function that compiles an element with its `for` and `if`."""
+    return partial(compile_controlled, compile_inner=compile_inner)
+
+
+def compile_in_groups(
+    parent: Element, context: CompileContext, compile_child: CompileInner, *tags: str
+) -> NodeBuilder:
+    """Compile the children of some tags in order, those in groups too."""
+
+    def compile_group(group: Element, inner: CompileContext) -> NodeBuilder:
+        return compile_in_groups(group, inner, compile_child, *tags)
+
+    return sequence(
+        compile_controlled(child, context, compile_group)
+        if child.tag == "group"
+        else compile_child(child, context)
+        for child in parent.elements()
+        if child.tag in tags or holds(child, *tags)
+    )
+
+
+def holds(group: Element, *tags: str) -> bool:
+    """Return whether a group holds elements of some tags, directly or in nested groups."""
+    return group.tag == "group" and any(
+        child.tag in tags or holds(child, *tags) for child in group.elements()
+    )
+
+
 def _conditional(condition: Evaluation, build: NodeBuilder) -> NodeBuilder:
     def build_if(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         if condition.evaluate(scope):

@@ -24,7 +24,13 @@ from workers.engine.tree.compiler.builders import (
     source_maker,
 )
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled, compile_let, keep_names
+from workers.engine.tree.compiler.control_flow import (
+    compile_controlled,
+    compile_in_groups,
+    compile_let,
+    controlled,
+    keep_names,
+)
 from workers.engine.tree.elements import footnotes, markdown
 from workers.engine.tree.elements.block_builder import (
     BlockBuilder,
@@ -204,7 +210,7 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
     common = BlockBuilder(element, context)
     kind = context.compile_attribute(element, "list-style-type")
     start = context.compile_attribute(element, "start") if element.tag == "ol" else None
-    items = _compile_items(element, context)
+    items = compile_in_groups(element, context, controlled(_compile_item), "li")
     is_given = "list-style-type" in element.attributes
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
@@ -223,17 +229,7 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
     return build
 
 
-def _compile_items(parent: Element, context: CompileContext) -> NodeBuilder:
-    return sequence(
-        compile_controlled(child, context, _compile_item)
-        for child in parent.elements()
-        if child.tag in ("li", "group")
-    )
-
-
 def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
-    if element.tag == "group":
-        return _compile_items(element, context)
     common = BlockBuilder(element, context, "checked")
     inner = replace(context, is_in_list=True).compile_blocks(element.children, owner=element)
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.compiler.control_flow import compile_in_groups, controlled
 from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ONE, ZERO, describe_type
 from workers.engine.tree.nodes import Column, describe_loops
@@ -54,7 +54,7 @@ def compile_columns(
     table: Element, context: CompileContext
 ) -> Callable[[Scope, ComputedStyle, Sides[LengthValue]], TableColumns]:
     """Compile the `col`s; equal columns are one object in all documents, as the styles of cells ask."""
-    builder = _compile_group(table, context)
+    builder = compile_in_groups(table, context, controlled(_compile_column), "col")
     has_columns = any(_columns_of(table))
     missing = 0 if has_columns else count_first_row(table) or 0
     known: dict[Hashable, TableColumns] = {}
@@ -127,19 +127,6 @@ def _columns_of(element: Element) -> Iterator[Element]:
             yield child
         elif child.tag == "group":
             yield from _columns_of(child)
-
-
-def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile the `col`s in a table or group."""
-    return sequence(
-        [
-            compile_controlled(
-                child, context, _compile_column if child.tag == "col" else _compile_group
-            )
-            for child in element.elements()
-            if child.tag == "col" or (child.tag == "group" and any(_columns_of(child)))
-        ]
-    )
 
 
 def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:

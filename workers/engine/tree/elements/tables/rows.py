@@ -11,9 +11,14 @@ from workers.engine.diagnostics import SourceLocation, format_count
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import ElementStyle
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled, compile_with_lets
+from workers.engine.tree.compiler.control_flow import (
+    compile_controlled,
+    compile_in_groups,
+    compile_with_lets,
+    controlled,
+)
 from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.tables.columns import (
     RunningTotals,
@@ -219,7 +224,7 @@ class RowCompiler:
     ) -> MakeCells:
         """Compile cells that hold more than text, or depend on data in number or style."""
         source, identity = source_maker(element.location), context.compile_attribute(element, "id")
-        cells = self._compile_cells(element, context)
+        cells = compile_in_groups(element, context, controlled(self._compile_cell), "td", "th")
 
         def make(scope: Scope, computed: ComputedStyle) -> tuple[RowTemplate, list[CellContent]]:
             row = RowBuilder(scope.spanned)
@@ -235,19 +240,6 @@ class RowCompiler:
             return template, row.contents
 
         return make
-
-    def _compile_cells(self, parent: Element, context: CompileContext) -> NodeBuilder:
-        return sequence(
-            [
-                compile_controlled(
-                    child,
-                    context,
-                    self._compile_cells if child.tag == "group" else self._compile_cell,
-                )
-                for child in parent.elements()
-                if child.tag in ("td", "th", "group")
-            ]
-        )
 
     def _compile_cell(self, element: Element, context: CompileContext) -> NodeBuilder:
         cell, source = _CellCompiler(element, context), source_maker(element.location)

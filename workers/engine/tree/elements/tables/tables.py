@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import localcontext
 from functools import partial
@@ -21,7 +21,14 @@ from workers.engine.tree.compiler.builders import (
     source_maker,
 )
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled, compile_let, keep_names
+from workers.engine.tree.compiler.control_flow import (
+    compile_controlled,
+    compile_in_groups,
+    compile_let,
+    controlled,
+    holds,
+    keep_names,
+)
 from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
 from workers.engine.tree.elements.tables.columns import (
@@ -40,8 +47,6 @@ from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table, TableBody, TableRow
 from workers.engine.tree.page_values import FragmentValues, Total
 from workers.engine.tree.styles.cascade import BUILT_IN, NO_PROPERTIES, ComputedStyle
-
-Compile = Callable[[Element, CompileContext], NodeBuilder]
 
 _RULE: Final = "border-bottom"
 _FRAGMENT_NAMES: Final = frozenset({"page", TOTALS})
@@ -118,7 +123,7 @@ class _TableCompiler:
 
     def captions(self) -> NodeBuilder:
         """Compile the captions."""
-        return self._outside_rows("caption", self.context, self._compile_caption)
+        return compile_in_groups(self.element, self.context, self._compile_caption, "caption")
 
     def _compile_caption(self, element: Element, context: CompileContext) -> NodeBuilder:
         on = Occurrence(context.read_constant(element, "on"))
@@ -133,24 +138,8 @@ class _TableCompiler:
 
     def sections(self, tag: str) -> NodeBuilder:
         """Compile the `thead`s or `tfoot`s."""
-        controlled = partial(compile_controlled, compile_inner=self._compile_section)
-        return self._outside_rows(tag, self.in_fragments, controlled)
-
-    def _outside_rows(self, tag: str, context: CompileContext, compile_one: Compile) -> NodeBuilder:
-        """Compile the captions, heads or feet of the table, including those in groups."""
-
-        def compile_in(parent: Element, inner: CompileContext) -> NodeBuilder:
-            return sequence(
-                [
-                    compile_controlled(child, inner, compile_in)
-                    if child.tag == "group"
-                    else compile_one(child, inner)
-                    for child in parent.elements()
-                    if child.tag == tag or _holds(child, tag)
-                ]
-            )
-
-        return compile_in(self.element, context)
+        compile_section = controlled(self._compile_section)
+        return compile_in_groups(self.element, self.in_fragments, compile_section, tag)
 
     def _compile_section(self, element: Element, context: CompileContext) -> NodeBuilder:
         element_style = context.compile_style(element)
@@ -184,8 +173,8 @@ class _TableCompiler:
         builders: list[NodeBuilder] = []
         loose: list[Element] = []
         for child in parent.elements():
-            holds_bodies = _holds(child, "tbody")
-            if child.tag == "tr" or (_holds(child, "tr") and not holds_bodies):
+            holds_bodies = holds(child, "tbody")
+            if child.tag == "tr" or (holds(child, "tr") and not holds_bodies):
                 loose.append(child)
                 continue
             if child.tag in ("let", "tbody") or holds_bodies:
@@ -261,10 +250,3 @@ class CompiledFragmentRows:
         shown_terms.is_paused = was_paused or bool(self._totals)
         self.evaluate(FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE))
         shown_terms.is_paused = was_paused
-
-
-def _holds(group: Element, tag: str) -> bool:
-    """Return whether a group holds elements of a tag, directly or in nested groups."""
-    return group.tag == "group" and any(
-        child.tag == tag or _holds(child, tag) for child in group.elements()
-    )
