@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from itertools import groupby
+from typing import Any, Final, TypeVar
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.merge.payload import SETTINGS
@@ -45,6 +46,7 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 _PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING, SHEET}
 _PART_NAMES: Final = DOCUMENT_NAMES | {SETTINGS} | _PAGE_VALUE_NAMES
 
+Child = TypeVar("Child")
 CompileInner = Callable[[Element, CompileContext], NodeBuilder]
 
 
@@ -415,29 +417,36 @@ def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
     return build
 
 
+def join_loose(children: Iterable[Child], is_loose: Callable[[Child], bool]) -> list[Any]:
+    """Return children in order, runs of loose ones as lists."""
+    parts: list[Any] = []
+    for has_loose, run in groupby(children, is_loose):
+        part = [*run]
+        parts += [part] if has_loose else part
+    return parts
+
+
 def compile_with_lets(
-    children: Iterable[Element],
+    parts: Iterable[Any],
     context: CompileContext,
-    compile_child: Callable[[Element, CompileContext], NodeBuilder],
+    compile_part: Callable[[Any, CompileContext], NodeBuilder],
 ) -> NodeBuilder:
-    """Compile children in order, each with the names that the `let`s before it set."""
+    """Compile children, or runs of loose ones, each with the names that the `let`s before it set.
+
+    With `let`s they are built in a scope of their own: these affect siblings alone.
+    """
     builders: list[NodeBuilder] = []
     has_names = False
-    for child in children:
-        if child.tag == "let":
+    for part in parts:
+        if isinstance(part, Element) and part.tag == "let":
             has_names = True
-            builders.append(compile_let(child, context))
-            context = context.with_names(child.attributes.get("name", ""))
+            builders.append(compile_let(part, context))
+            context = context.with_names(part.attributes.get("name", ""))
         else:
-            builders.append(compile_child(child, context))
+            builders.append(compile_part(part, context))
     builder = sequence(builders)
-    return keep_names(builder) if has_names else builder
-
-
-def keep_names(builder: NodeBuilder) -> NodeBuilder:
-    """Return a builder that runs in a scope of its own, so that `let` affects siblings alone."""
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         builder(scope.fork(), parent, out)
 
-    return build
+    return build if has_names else builder

@@ -27,9 +27,9 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import (
     compile_controlled,
     compile_in_groups,
-    compile_let,
+    compile_with_lets,
     controlled,
-    keep_names,
+    join_loose,
 )
 from workers.engine.tree.elements import footnotes, markdown
 from workers.engine.tree.elements.block_builder import (
@@ -308,25 +308,17 @@ def compile_blocks(
     children: Sequence[Element | Text], context: CompileContext, *, owner: Element
 ) -> NodeBuilder:
     """Compile children where blocks are allowed; loose text becomes anonymous paragraphs."""
-    builders: list[NodeBuilder] = []
-    loose: list[Element | Text] = []
-    has_names = False
-    for child in children:
-        if _find_placement(child) is _Placement.BLOCK:
-            builders += _compile_loose_run(loose, context, owner)
-            loose = []
-            assert isinstance(child, Element)
-            if child.tag == "let":
-                has_names = True
-                builders.append(compile_let(child, context))
-                context = context.with_names(child.attributes.get("name", ""))
-            else:
-                builders.append(compile_controlled(child, context, _compile_element))
-        else:
-            loose.append(child)
-    builders += _compile_loose_run(loose, context, owner)
-    builder = sequence(builders)
-    return keep_names(builder) if has_names else builder
+
+    def compile_part(part: Element | list[Element | Text], inner: CompileContext) -> NodeBuilder:
+        if isinstance(part, Element):
+            return compile_controlled(part, inner, _compile_element)
+        return _compile_loose_run(part, inner, owner)
+
+    return compile_with_lets(join_loose(children, _is_loose), context, compile_part)
+
+
+def _is_loose(child: Element | Text) -> bool:
+    return _find_placement(child) is not _Placement.BLOCK
 
 
 # --- blocks and loose text ----------------------------------------------------------
@@ -361,15 +353,15 @@ def _find_placement(child: Element | Text) -> _Placement:
 
 def _compile_loose_run(
     children: Sequence[Element | Text], context: CompileContext, owner: Element
-) -> list[NodeBuilder]:
+) -> NodeBuilder:
     """Compile a run of loose content: a paragraph if it has text, else its figures."""
     if any(_find_placement(child) is _Placement.LOOSE for child in children):
-        return [_compile_loose(children, context, owner)]
-    return [
+        return _compile_loose(children, context, owner)
+    return sequence(
         compile_controlled(child, context, _compile_element)
         for child in children
         if isinstance(child, Element)
-    ]
+    )
 
 
 def _compile_loose(

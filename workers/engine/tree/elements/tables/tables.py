@@ -24,10 +24,10 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import (
     compile_controlled,
     compile_in_groups,
-    compile_let,
+    compile_with_lets,
     controlled,
     holds,
-    keep_names,
+    join_loose,
 )
 from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
@@ -170,31 +170,20 @@ class _TableCompiler:
 
     def compile_bodies(self, parent: Element, context: CompileContext) -> NodeBuilder:
         """Compile the bodies in the table, or in a group of bodies; loose rows form an anonymous one."""
-        builders: list[NodeBuilder] = []
-        loose: list[Element] = []
-        for child in parent.elements():
-            holds_bodies = holds(child, "tbody")
-            if child.tag == "tr" or (holds(child, "tr") and not holds_bodies):
-                loose.append(child)
-                continue
-            if child.tag in ("let", "tbody") or holds_bodies:
-                builders += self._close_rows(loose, context)
-                loose = []
-            if child.tag == "let":
-                builders.append(compile_let(child, context))
-                context = context.with_names(child.attributes.get("name", ""))
-            elif child.tag == "tbody":
-                builders.append(compile_controlled(child, context, self._compile_body))
-            elif holds_bodies:
-                builders.append(compile_controlled(child, context, self._compile_group))
-        return sequence([*builders, *self._close_rows(loose, context)])
+        children = [
+            child
+            for child in parent.elements()
+            if child.tag in ("let", "tbody", "tr") or holds(child, "tbody", "tr")
+        ]
+        return compile_with_lets(join_loose(children, _is_loose), context, self._compile_part)
 
-    def _compile_group(self, element: Element, context: CompileContext) -> NodeBuilder:
-        return keep_names(self.compile_bodies(element, context))
+    def _compile_part(self, part: Element | list[Element], context: CompileContext) -> NodeBuilder:
+        if not isinstance(part, Element):
+            return self._compile_loose(part, context)
+        compile_inner = self.compile_bodies if part.tag == "group" else self._compile_body
+        return compile_controlled(part, context, compile_inner)
 
-    def _close_rows(self, rows: Sequence[Element], context: CompileContext) -> list[NodeBuilder]:
-        if not rows:
-            return []
+    def _compile_loose(self, rows: Sequence[Element], context: CompileContext) -> NodeBuilder:
         builder = sequence([self.body_rows.row_or_group(row, context) for row in rows])
         source, sheet = source_maker(self.element.location), self.context.sheet
 
@@ -203,7 +192,7 @@ class _TableCompiler:
             rows = build_section(builder, scope, computed)
             out.append(TableBody(source(scope), computed.style, rows))
 
-        return [build]
+        return build
 
     def _compile_body(self, element: Element, context: CompileContext) -> NodeBuilder:
         element_style = context.compile_style(element)
@@ -250,3 +239,8 @@ class CompiledFragmentRows:
         shown_terms.is_paused = was_paused or bool(self._totals)
         self.evaluate(FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE))
         shown_terms.is_paused = was_paused
+
+
+def _is_loose(child: Element) -> bool:
+    """Return whether a child of a table is a row, or a group of rows."""
+    return child.tag == "tr" or (holds(child, "tr") and not holds(child, "tbody"))
