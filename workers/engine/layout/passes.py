@@ -37,7 +37,7 @@ from workers.engine.layout.elements.tables.layout import lay_out_table, measure_
 from workers.engine.layout.pages import page_checks, paper
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
-from workers.engine.layout.references import PageLocation, PageReferences
+from workers.engine.layout.references import PageReferences
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.ports import Resources
 from workers.engine.tree import nodes
@@ -200,7 +200,6 @@ def _repeat_passes(
 ) -> _Passes:
     """Repeat passes until nothing moves in one, or there were too many."""
     references, running = context.references, document.running_values
-    anchors: dict[str, PageLocation] = {}
     pages: list[paper.PagePlan] = []
     moved: list[nodes.Source] = []
     names: list[str] = []
@@ -209,11 +208,8 @@ def _repeat_passes(
         kept_areas = KeptAreas(kept_areas)
         pages = fill_pages(context, document, page_numbers, kept_areas)
         page_numbers = paper.count_pages(pages, page_numbers)
-        if references is not None:
-            anchors = references.placed
-        elif running is not None:
-            anchors = paper.locate_anchors(pages, page_numbers)
         if running is not None:
+            anchors = paper.locate_anchors(pages, page_numbers)
             positions = {name: page.position for name, page in anchors.items()}
             page_numbers.running = running.resolve(positions, len(pages))
         moved = _update_running_content(context, document, pages, page_numbers)

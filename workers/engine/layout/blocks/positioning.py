@@ -215,11 +215,6 @@ def _describe_no_room(context: LayoutContext, node: Container, available: float)
 # --- figures that float: in the text they leave an anchor without height (CSS Page Floats 3) --------
 
 
-def is_floating(block: AnyBlock) -> bool:
-    """Return whether a block floats to an edge of its area."""
-    return type(block) is Container and block.floating is not None
-
-
 def is_out_of_flow(block: AnyBlock) -> bool:
     """Return whether a block takes no space where it is written."""
     return type(block) is Container and (block.position is not None or block.floating is not None)
@@ -229,9 +224,7 @@ def make_out_of_flow(context: LayoutContext, block: AnyBlock) -> Fragment | None
     """Return the fragment of a block that is out of flow here, None for one in the flow."""
     if is_positioned(block):
         return make_positioned(context, block)
-    if context.places_floats and is_floating(block):
-        return FloatAnchor(block)
-    return None
+    return FloatAnchor(block) if context.places_floats and is_out_of_flow(block) else None
 
 
 @dataclass(slots=True)

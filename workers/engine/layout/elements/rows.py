@@ -421,9 +421,10 @@ class _GridFiller:
         columns = len(self.widths)
         for inside in range(rows * columns):
             child = self._child_at(inside)
-            column, row = (
-                divmod(inside, rows) if node.fills_columns else _swapped_divmod(inside, columns)
-            )
+            if node.fills_columns:
+                column, row = divmod(inside, rows)
+            else:
+                row, column = divmod(inside, columns)
             if child is not None:
                 self._place(child, column, row * step, node.row_height)
         return rows, rows * step - node.row_gap
@@ -500,17 +501,14 @@ class _GridFiller:
 
     def _place(self, child: nodes.Block, column: int, y: float, height: float) -> None:
         width = self.widths[column]
-        fragment = self._lay_out(self._stretched(child, width, height), width, height)
+        stretched = self._stretched(child, width, height)
+        fragment = lay_out_stack(self.context, (stretched,), Region(width, inf, True, height))
+        assert fragment is not None
         problem = None
         if fragment.height > height + EPSILON:
             problem = self._describe_too_tall(child, fragment.height, height)
         place = Rectangle(self._left(column), y, width, height)
         self.cells.append(_GridCell(place, fragment, problem))
-
-    def _lay_out(self, child: nodes.Block, width: float, bottom: float | None = None) -> Fragment:
-        fragment = lay_out_stack(self.context, (child,), Region(width, inf, True, bottom))
-        assert fragment is not None
-        return fragment
 
     def _stretched(self, child: nodes.Block, width: float, height: float) -> nodes.Block:
         """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""
@@ -563,8 +561,3 @@ class _GridFiller:
 
 def _height_of(fragments: Sequence[StackFragment | None]) -> float:
     return max((each.height for each in fragments if each is not None), default=0.0)
-
-
-def _swapped_divmod(inside: int, columns: int) -> tuple[int, int]:
-    row, column = divmod(inside, columns)
-    return column, row

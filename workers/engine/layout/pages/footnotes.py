@@ -104,7 +104,8 @@ class FootnoteFragment(WholeFragment):
 
 def used_height(fragment: Fragment) -> float:
     """Return the height of an area's content without the space above what stands at its foot."""
-    return fragment.used_height if isinstance(fragment, FootnoteFragment) else fragment.height
+    used: float = getattr(fragment, "used_height", fragment.height)
+    return used
 
 
 def rule_height(footnotes: Footnotes, width: float) -> float:

@@ -36,7 +36,6 @@ from workers.engine.layout.pages.floats import (
     EMPTY_QUEUE,
     NO_FLOATS,
     FloatFiller,
-    FloatingFragment,
     FloatQueue,
     FlowFloats,
     fill_balanced,
@@ -650,15 +649,9 @@ def _place_of(flow: Flow) -> SourceLocation | None:
 def _close(plan: PagePlan) -> None:
     """Give an open page the height of its content."""
     page_area = find_page_area(plan)
-    used = [area.rectangle.y + _used_height(area.fragment) for area in plan.filled_areas]
+    used = [area.rectangle.y + used_height(area.fragment) for area in plan.filled_areas]
     content = max(used, default=page_area.y) - page_area.y + EPSILON
     master = plan.master
     around = page_area.y + plan.running_content.footer_height + master.margin.bottom
     height = min(around + max(content, _LEAST_CONTENT), master.height)
     plan.master = replace(master, height=height)
-
-
-def _used_height(fragment: Fragment) -> float:
-    if isinstance(fragment, FloatingFragment):
-        return fragment.used_height
-    return used_height(fragment)
