@@ -246,6 +246,7 @@ class TotalFitBreaker:
         lefts, allowed, glue_sums = edges.lefts, edges.allowed, self._glue_sums
         stretch, shrink, ragged = measure.stretch, measure.shrink, measure.ragged
         width_of, others, lines = measure.width_of, measure.others, len(measure.first)
+        is_grouped = lines > 1 or max(measure.first, default=0.0) > others
         rights, glues = _select(edges.rights, boxes), _select(glue_sums, boxes)
         x, glue = self._x, glue_sums[self._box]
         active = [_ActiveNode(x + width_of(0), x, glue, 0.0, 0, None, -1, 0)]
@@ -273,7 +274,7 @@ class TotalFitBreaker:
             hung = allowed[box] if allowed else 0.0
             found: list[_ActiveNode] = []
             is_overfull = False
-            for group in (active,) if lines < 2 else _group_by_line(active, lines):
+            for group in _group_by_line(active, lines) if is_grouped else (active,):
                 best: _ActiveNode | None = None
                 least = inf
                 for node in group:
@@ -291,11 +292,14 @@ class TotalFitBreaker:
                         ratio = -slack / most
                         badness = 100 * ratio * ratio * ratio
                     else:
+                        # Lines that start later are looser still.
                         room = line_glue * stretch or ragged
-                        ratio = slack / room if room > 0 else slack
+                        ratio = slack / room if room > 1 else slack
                         if ratio > tolerance:
-                            continue
+                            break
                         badness = 100 * min(ratio, _WORST_RATIO) ** 3
+                        if badness * badness > least:
+                            break
                     demerits = node.demerits + (penalty + badness) ** 2
                     if is_soft and node.hyphens:
                         demerits += _DOUBLE_HYPHEN_DEMERITS
@@ -311,7 +315,8 @@ class TotalFitBreaker:
                     found.append(_ActiveNode(limit, x, after, least, hyphens, best, box, line))
             if is_overfull:
                 tight = rights[number] - hung - EPSILON
-                active = [one for one in active if tight - (glue - one.glue) * shrink <= one.limit]
+                while active and tight - (glue - active[0].glue) * shrink > active[0].limit:
+                    del active[0]
             active += found
             if not active:
                 return None
