@@ -4,24 +4,24 @@ import { askJson } from "./api";
 import { writeCsv } from "./csv";
 import { t } from "./messages";
 import type { BatchItems } from "./records";
-import { toDocument } from "./template-data";
+import { type Shape, toDocument } from "./template-data";
 import type { Batch, BatchItem } from "./types";
 
 /** Rows of a table, as cells of the columns, together for each document. */
 export interface Documents {
   columns: string[];
   documents: string[][][];
-  /** The lists of the template that rows are records of; null if each document is one row, sent as CSV. */
-  lists: string[] | null;
+  /** Null if each document is one row of single values, sent as CSV. */
+  shape: Shape | null;
 }
 
 const STARTED = new Map<string, { sent: Documents; query: string }>();
 
 /** Start a batch of documents. @throws Failure */
 export async function startBatch(sent: Documents, query: string): Promise<Batch> {
-  const { columns, documents, lists } = sent;
-  const body = lists === null ? writeCsv({ columns, rows: documents.flat() }) : documents.map((rows) => toDocument(rows, columns, lists)).join("\n");
-  const batch = await askJson<Batch>("POST", `/v2/batches?${query}`, { body, type: lists === null ? "text/csv; charset=utf-8" : "application/x-ndjson" });
+  const { columns, documents, shape } = sent;
+  const body = shape === null ? writeCsv({ columns, rows: documents.flat() }) : documents.map((rows) => toDocument(rows, columns, shape)).join("\n");
+  const batch = await askJson<Batch>("POST", `/v2/batches?${query}`, { body, type: shape === null ? "text/csv; charset=utf-8" : "application/x-ndjson" });
   STARTED.set(batch.id, { sent, query });
   return batch;
 }

@@ -9,10 +9,12 @@ import { drawPage, type Drawing } from "../lib/previews";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { startBatch } from "../lib/started";
-import { findLists, findPaths, findRequired, type List, listOf, parse, readData, toDocument } from "../lib/template-data";
+import { findPaths, listOf, parse, type Shape, toDocument } from "../lib/template-data";
 import type { PageProps, Tag, Version } from "../lib/types";
 import { LookOnly, Notice, Result, Wide } from "../ui/parts";
-import { findLinks, readBases } from "./editor/bases";
+import { nameLabel } from "../messages/labels";
+import { type Base, findLinks, readBases } from "./editor/bases";
+import { type Declarations, fillGaps, follow, inWords, readDeclarations } from "./editor/declarations";
 import { DropZone } from "./files";
 import { readTemplate, takeDropped } from "./template/read";
 
@@ -35,10 +37,7 @@ export function NewBatch({ account, route }: PageProps) {
       askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
       mayChange(account, "render") ? askJson<{ plans: { name: string }[] }>("GET", "/v2/plans") : { plans: [] },
     ]);
-    const bases = await readBases(findLinks(template.content));
-    // The nearest text first, whose values apply.
-    const texts = [template.content, ...bases.filter(({ isImported }) => !isImported).map(({ text }) => text).toReversed()];
-    return { template, content: texts.join("\n"), versions, tags, plans: plans.map(({ name }) => name) };
+    return { template, bases: await readBases(findLinks(template.content)), versions, tags, plans: plans.map(({ name }) => name) };
   }, [path]);
   const [file, setFile] = useState<File | null>(takeDropped);
   const table = useLoad(async () => (file === null ? null : readFile(file)), [file]);
@@ -59,7 +58,7 @@ export function NewBatch({ account, route }: PageProps) {
         onFiles={([chosen]) => chosen && setFile(chosen)}
       />
       <Result of={read}>
-        {({ template, content, versions, tags, plans }) => (
+        {({ template, bases, versions, tags, plans }) => (
           <>
             {(versions.length > 0 || tags.length > 0) && (
               <div class="field inline">
@@ -87,7 +86,8 @@ export function NewBatch({ account, route }: PageProps) {
                       key={`${file.name} ${file.lastModified} ${file.size}`}
                       table={found}
                       template={template.id}
-                      content={content}
+                      content={template.content}
+                      bases={bases}
                       mayStart={mayChange(account, "render")}
                       plan={route[3]}
                       plans={plans}
@@ -129,6 +129,7 @@ function Mapping({
   table: read,
   template,
   content,
+  bases,
   mayStart,
   reference,
   plan,
@@ -137,18 +138,18 @@ function Mapping({
   table: { table: Table } | { error: string };
   template: string;
   content: string;
+  bases: Base[];
   mayStart: boolean;
   reference: string;
   plan: string | undefined;
   plans: string[];
 }) {
-  const lists = useMemo(() => findLists(content), [content]);
-  const known = useMemo(() => [...findPaths(readData(content, "")), ...lists.flatMap(({ path, fields }) => fields.map((field) => `${path}.${field}`))], [content]);
+  const declarations = useMemo(() => readDeclarations(content, bases), [content, bases]);
+  const { fields, required, shape } = useMemo(() => listFields(declarations), [declarations]);
   const table = useMemo(() => ("table" in read ? read.table : { columns: [], rows: [] }), [read]);
-  const required = useMemo(() => findRequired(content), [content]);
   const [targets, setTargets] = useState(() => {
     const kept = parse(localStorage.getItem(mappingOf(template)) ?? "") ?? {};
-    return table.columns.map((column) => (typeof kept[column] === "string" ? kept[column] : suggest(column, known)));
+    return suggest(table.columns, fields).map((path, index) => kept[table.columns[index] ?? ""] ?? path).map(String);
   });
   const [output, setOutput] = useState(plan ? PLAN + plan : "files");
   const [draft, setDraft] = useState(false);
@@ -161,7 +162,7 @@ function Mapping({
   if ("error" in read) return <Notice kind="error">{read.error}</Notice>;
   const twice = targets.find((target, index) => target !== LEFT_OUT && targets.indexOf(target) !== index);
   const used = targets.filter((target) => target !== LEFT_OUT);
-  const missing = required.filter((path) => !isFilled(path, used, lists));
+  const missing = required.filter((path) => !isFilled(path, used, shape.lists));
   const isEmpty = used.length === 0;
   const keyless = key < 0 ? -1 : table.rows.findIndex((row) => !row[key]);
   const start = async () => {
@@ -169,9 +170,8 @@ function Mapping({
     setError(null);
     try {
       const query = new URLSearchParams({ template: reference, ...(output.startsWith(PLAN) ? { plan: output.slice(PLAN.length) } : { output }), ...(draft && { draft: "true" }) });
-      const inLists = lists.map(({ path }) => path);
-      const isTable = key < 0 && !used.some((target) => listOf(target, inLists));
-      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(rows, targets)), lists: isTable ? null : inLists }, String(query));
+      const isTable = key < 0 && !used.some((target) => listOf(target, shape.lists) || shape.texts.includes(target));
+      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(rows, targets)), shape: isTable ? null : shape }, String(query));
       localStorage.setItem(mappingOf(template), JSON.stringify(Object.fromEntries(table.columns.map((each, index) => [each, targets[index]]))));
       goTo("batches", made.id);
     } catch (failure) {
@@ -185,12 +185,14 @@ function Mapping({
         <h2 id={`${id}-columns`}>{t("newBatch.columns")}</h2>
         <p class="soft">{t("newBatch.columnsHelp")}</p>
         <datalist id={`${id}-paths`}>
-          {known.map((path) => (
-            <option key={path} value={path} />
+          {fields.map(({ path, label }) => (
+            <option key={path} value={path}>
+              {label}
+            </option>
           ))}
         </datalist>
         <Wide label={t("newBatch.columns")}>
-          <table>
+          <table class="mapping">
             <thead>
               <tr>
                 <th scope="col">{t("newBatch.column")}</th>
@@ -214,7 +216,7 @@ function Mapping({
                         placeholder={t("newBatch.leftOut")}
                         onInput={(event) => setTargets(targets.with(index, event.currentTarget.value.trim()))}
                       />
-                      {target !== LEFT_OUT && known.length > 0 && !known.includes(target) && <p class="soft hint">{t("newBatch.unknown")}</p>}
+                      {target !== LEFT_OUT && fields.length > 0 && !fields.some(({ path }) => path === target) && <p class="soft hint">{t("newBatch.unknown")}</p>}
                     </td>
                   </tr>
                 );
@@ -244,7 +246,7 @@ function Mapping({
         <p class="soft">{t("newBatch.previewHelp")}</p>
         <ol class="firsts">
           {documents.slice(0, PREVIEWED).map((rows, index) => (
-            <First key={index} number={index + 1} reference={reference} payload={toDocument(rows, targets, lists.map(({ path }) => path))} />
+            <First key={index} number={index + 1} reference={reference} payload={JSON.stringify(fillGaps(parse(toDocument(rows, targets, shape)) ?? {}, declarations))} />
           ))}
         </ol>
       </section>
@@ -320,11 +322,50 @@ function First({ number, reference, payload }: { number: number; reference: stri
   );
 }
 
-/** Return the path that a column probably means: of the same name but for case and signs, else its own name. */
-function suggest(column: string, known: string[]): string {
-  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-  const same = known.find((path) => path === column) ?? known.find((path) => plain(path) === plain(column));
-  return same ?? known.find((path) => plain(path.split(".").at(-1) ?? "") === plain(column)) ?? column;
+/** A value of the data that a column can fill. */
+interface Field {
+  path: string;
+  label: string;
+  isRequired: boolean;
+}
+
+/** Return what a template and those that it extends declare, and what else its data have. */
+function listFields({ groups, lists, defaults, example }: Declarations): { fields: Field[]; required: string[]; shape: Shape } {
+  const single = groups.flatMap((group) => group.fields);
+  const inside = lists.flatMap((list) => list.fields.map((field) => ({ ...field, path: [...list.path, ...field.path] })));
+  const declared = [...single, ...inside].map((field) => ({ ...field, path: field.path.join(".") }));
+  const others = findPaths(example).filter((path) => !declared.some((each) => each.path === path));
+  return {
+    fields: [...declared, ...others.map((path) => ({ path, label: inWords(path.split(".").at(-1) ?? ""), isRequired: false }))],
+    required: [...single, ...lists, ...inside].filter(({ path, isRequired }) => isRequired && follow(defaults, path) == null).map(({ path }) => path.join(".")),
+    shape: {
+      lists: lists.map(({ path }) => path.join(".")),
+      texts: declared.filter(({ type }) => type === "lines").map(({ path }) => path),
+    },
+  };
+}
+
+/**
+ * Return the paths that columns probably mean, each once, else their own names: of the same path, name or label but for
+ * case and signs, also with the record before it ("Buyer name"); what is required comes first.
+ */
+function suggest(columns: string[], fields: Field[]): string[] {
+  const plain = (text: string) => text.toLowerCase().replace(/\(.*\)|[^\p{L}\p{N}]/gu, "");
+  const free = fields
+    .toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired))
+    .map(({ path, label }) => {
+      const names = path.split(".");
+      const labels = [label, nameLabel(label)];
+      const record = inWords(names.at(-2) ?? "");
+      return { path, names: [path, ...labels.flatMap((each) => [`${record} ${each}`, `${nameLabel(record)} ${each}`]), names.at(-1) ?? "", ...labels].map(plain) };
+    });
+  return columns.map((column) => {
+    const rank = ({ path, names }: { path: string; names: string[] }) => (path === column ? 0 : names.indexOf(plain(column)) + 1 || Number.POSITIVE_INFINITY);
+    const [best] = free.toSorted((one, other) => rank(one) - rank(other) || 0);
+    if (!best || rank(best) === Number.POSITIVE_INFINITY) return column;
+    free.splice(free.indexOf(best), 1);
+    return best.path;
+  });
 }
 
 /** Return the rows of one key together, in the order in which keys come first. */
@@ -339,8 +380,8 @@ function groupRows(rows: string[][], key: number): string[][][] {
 }
 
 /** Whether columns fill what a template requires; a field of a list is required of the records that there are. */
-function isFilled(path: string, used: string[], lists: List[]): boolean {
-  const list = listOf(path, lists.map((each) => each.path));
+function isFilled(path: string, used: string[], lists: string[]): boolean {
+  const list = listOf(path, lists);
   return used.includes(path) || used.some((target) => target.startsWith(`${path}.`)) || (list !== null && !used.some((target) => target.startsWith(`${list}.`)));
 }
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from api.render.inspection import SPREADSHEET_TYPE
+from shared.templates.public import FOLDER
 from tests.contract.test_spreadsheets import write as write_spreadsheet
 
 TEMPLATE = (
@@ -137,6 +138,42 @@ def test_rows_of_one_number_become_one_document(page: Page, account):
     page.get_by_label("A document is made of").select_option("Number")
     expect(page.get_by_role("alert")).to_contain_text("Row 5 of the file has no Number")
     expect(page.get_by_role("button", name="Render 3 documents")).to_be_disabled()
+
+
+def test_columns_named_as_the_form_names_fields_are_found(page: Page, account):
+    template = account.store_template((FOLDER / "service-simple-invoice.xml").read_bytes())
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
+    paths = {
+        "Number": "number",
+        "Date": "date",
+        "Currency": "currency",
+        "Tax rate": "tax_rate",
+        "Name": "buyer.name",  # required, as the seller's is not
+        "Buyer address": "buyer.lines",
+        "Description": "lines.text",
+        "Quantity": "lines.qty",
+        "Unit price": "lines.price",
+    }
+    invoice = ["R-1", "2026-11-27", "EUR", 0.19, "Ada", "Kai 3\n20457 Hamburg"]
+    rows = [[*paths, "Us"], [*invoice, "Desk", 1, 300, "Our house"], [*invoice, "Lamp", 2, 30, ""]]
+    file = {"name": "a.xlsx", "mimeType": SPREADSHEET_TYPE, "buffer": write_spreadsheet(rows)}
+    page.locator("input[type=file]").set_input_files(file)
+    for column, path in paths.items():
+        expect(page.get_by_label(f"Path of the column {column}", exact=True)).to_have_value(path)
+    page.get_by_label("A document is made of").select_option("Number")
+    # The sender of the example stands in no document that is sent.
+    first = page.get_by_role("listitem").filter(has_text="Document 1")
+    expect(first).to_contain_text("The invoice has no sender")
+    page.get_by_label("Path of the column Us").fill("seller.name")
+    expect(first.locator(".bad")).to_have_count(0)
+    page.get_by_label("Result").select_option("merged")
+    page.get_by_role("button", name="Render 1 document").click()
+    expect(page.get_by_text("1 of 1")).to_be_visible(timeout=60_000)
+    (batch,) = account.request("GET", "/v2/batches").json["batches"]
+    result = account.request("GET", f"/v2/batches/{batch['id']}/result").body
+    text = subprocess.run(["pdftotext", "-", "-"], input=result, capture_output=True, check=True)
+    for shown in (b"Our house", b"\nKai 3\n20457 Hamburg\n", b"Desk", b"Lamp"):
+        assert shown in text.stdout
 
 
 def test_a_file_that_is_not_csv_is_reported_and_replaced(page: Page, template):

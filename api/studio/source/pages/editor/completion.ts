@@ -5,7 +5,8 @@ import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import type { SyntaxNode } from "@lezer/common";
 import { askAll } from "../../lib/api";
-import { isObject, readData } from "../../lib/template-data";
+import { isObject } from "../../lib/template-data";
+import { readData } from "./declarations";
 import { describeValue, membersAt, namesAt } from "./data-paths";
 import { findAttribute, VOCABULARY } from "./vocabulary";
 

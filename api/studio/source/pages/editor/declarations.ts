@@ -1,8 +1,8 @@
 /** What a template lets people set: its settings, and the fields and lists of its data, as its text declares them. */
 
-import { xmlLanguage } from "@codemirror/lang-xml";
 import type { SyntaxNode } from "@lezer/common";
-import { type Data, isObject, readExample } from "../../lib/template-data";
+import { parser } from "@lezer/xml";
+import { type Data, isObject, overlay, parse, readExample } from "../../lib/template-data";
 import type { Base } from "./bases";
 
 export interface Setting {
@@ -82,6 +82,20 @@ export function readDeclarations(text: string, bases: Base[] = []): Declarations
   return { settings: readSettings(text, bases), groups: groupFields(fields), lists, defaults, example };
 }
 
+let last: Data = {}; // the data of the last text that was well-formed: while one types, it rarely is
+
+/** Return the names and values that expressions of a template can use, with those of a payload laid over them. */
+export function readData(template: string, payload: string): Data {
+  const { groups, lists, example } = readDeclarations(template);
+  let data: Data = {};
+  for (const [, name] of template.matchAll(/<let\b[^>]*?\bname="([A-Za-z_]\w*)"/g)) if (name) data[name] = null;
+  for (const { path } of groups.flatMap(({ fields }) => fields)) data = put(data, path, null);
+  for (const { path, fields } of lists) data = put(data, path, [fields.reduce((row, field) => put(row, field.path, null), {})]);
+  for (const values of [example, parse(payload) ?? {}]) overlay(data, values);
+  if (Object.keys(data).length > 0) last = data;
+  return last;
+}
+
 /** A later declaration of a setting has the attributes of the earlier one that it does not state. */
 function readSettings(text: string, bases: Base[]): Setting[] {
   const found = new Map<string, Tag>();
@@ -151,7 +165,7 @@ export function put(data: Data, path: string[], value: unknown): Data {
 function readTags(text: string): Tag[] {
   const tags: Tag[] = [];
   const read = (from: number, to: number) => text.slice(from, to);
-  xmlLanguage.parser.parse(text).iterate({
+  parser.parse(text).iterate({
     enter: ({ node }) => {
       if (node.name !== "OpenTag" && node.name !== "SelfClosingTag") return;
       const name = node.getChild("TagName");
