@@ -75,6 +75,10 @@ def test_its_command_is_one_of_the_command_line_and_no_folder_can_change_it():
     assert program == "pressroom"
     assert build_parser().parse_args([command]).run  # `test_language_server` speaks to it
     assert setting["scope"] == "machine"
+    assert (
+        MANIFEST["contributes"]["configuration"]["properties"]["pressroom.url"]["scope"]
+        == "machine"
+    )
 
 
 @pytest.mark.services
@@ -104,7 +108,9 @@ module.exports = {
   ViewColumn: {},
   Uri: { parse: (text) => Object.assign(new URL(text), { scheme: "http", authority: new URL(text).host }) },
   env: { asExternalUri: async (address) => address },
-  commands: { registerCommand: (name, run) => (module.exports.ran = run) },
+  CompletionItemKind: { Property: 9, Value: 11 },
+  SnippetString: class { constructor(value) { this.value = value; } },
+  commands: { registerCommand: (name, run) => (module.exports[name] = run) },
   workspace: {
     textDocuments: open,
     onDidOpenTextDocument: (listener) => ((listen = listener), { dispose() {} }),
@@ -134,9 +140,18 @@ module.exports = {
 """
 CLIENT = """
 exports.LanguageClient = class {
-  constructor(id, name, server) { console.log(JSON.stringify(server)); }
+  constructor(id, name, server, options) {
+    console.log(JSON.stringify(server));
+    exports.middleware = options.middleware;
+  }
   async start() {}
 };
+"""
+COMPLETION = """
+require("./extension.js").activate({ subscriptions: [] });
+const found = [{ kind: 9, insertText: 'align=""' }, { kind: 11, insertText: "start" }];
+const { middleware } = require("vscode-languageclient/node");
+middleware.provideCompletionItem(null, null, null, null, async () => found).then((items) => console.log(JSON.stringify(items)));
 """
 MAIN = """
 require("./extension.js").activate({ subscriptions: [] });
@@ -154,7 +169,8 @@ def open_files(tmp_path):
         "node_modules/vscode/index.js": EDITOR,
         "node_modules/vscode-languageclient/node.js": CLIENT,
         "main.js": MAIN,
-        "preview.js": 'require("./extension.js").activate({ subscriptions: [] }); require("vscode").ran();',
+        "completion.js": COMPLETION,
+        "preview.js": 'require("./extension.js").activate({ subscriptions: [] }); require("vscode")["pressroom.preview"]();',
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -196,6 +212,14 @@ def test_other_xml_files_start_no_server_and_recognition_can_be_switched_off(ope
 
 
 @pytest.mark.services
+def test_a_completed_attribute_opens_its_values_between_its_quotes(open_files):
+    [attribute, value], _ = open_files([["pressroom", ""]], main="completion.js")
+    assert attribute["insertText"]["value"] == 'align="$1"'
+    assert attribute["command"]["command"] == "editor.action.triggerSuggest"
+    assert value == {"kind": 11, "insertText": "start"}
+
+
+@pytest.mark.services
 def test_the_pages_are_shown_beside_the_text_by_the_preview_command(open_files, tmp_path):
     """The server of the pages starts with the program of the setting, lets the editor frame it, and ends with the panel."""
     file = tmp_path / "letter.xml"
@@ -203,4 +227,4 @@ def test_the_pages_are_shown_beside_the_text_by_the_preview_command(open_files, 
     program = [sys.executable, "-m", "deploy.cli.main", "lsp"]
     shown, _ = open_files([["pressroom", "", str(file)]], program=program, main="preview.js")
     assert shown[:2] == [str(file), 200]
-    assert shown[2].endswith("frame-ancestors vscode-file: vscode-webview:")
+    assert shown[2].endswith("frame-ancestors 'self' vscode-file: vscode-webview:")

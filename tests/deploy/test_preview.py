@@ -182,9 +182,10 @@ def test_content_that_does_not_fit_still_has_its_page(server, folder):
 def test_other_sites_and_other_files_get_nothing(server):
     port = server.server_port
     assert server.server_address[0] == "127.0.0.1"
-    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"0.0.0.0:{port}"):
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1.x:1", f"0.0.0.0:{port}"):
         assert get(server, "/state", host=host)[0].status == 403
-    assert get(server, "/", host=f"localhost:{port}")[0].status == 200
+    for host in (f"localhost:{port}", "127.0.0.1:8080"):  # and through an editor in a browser
+        assert get(server, "/", host=host)[0].status == 200
     for path in ("/page/page.js", "/../drawing.py", "/data.json", "/pages/0.png", "/pages/1.pdf"):
         assert get(server, path)[0].status == 404
     for scale in ("0", "9", "x", "1e3", "nan"):

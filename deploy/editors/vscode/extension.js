@@ -1,7 +1,7 @@
 // @ts-check
 "use strict";
 
-const { spawn } = require("node:child_process");
+const { execFile, spawn } = require("node:child_process");
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
@@ -24,6 +24,7 @@ function activate(context) {
   context.subscriptions.push(
     vscode.workspace.onDidOpenTextDocument(look),
     vscode.commands.registerCommand("pressroom.preview", preview),
+    vscode.commands.registerCommand("pressroom.push", () => push(context.secrets)),
   );
   for (const document of vscode.workspace.textDocuments) look(document);
 }
@@ -60,7 +61,7 @@ async function start() {
     "pressroom",
     "Pressroom",
     { command, args },
-    { documentSelector: [{ language: LANGUAGE }] },
+    { documentSelector: [{ language: LANGUAGE }], middleware: { provideCompletionItem: openValues } },
   );
   try {
     await client.start();
@@ -69,14 +70,31 @@ async function start() {
   }
 }
 
+/**
+ * Complete an attribute with the cursor between its quotes, and the list of its values open.
+ * @type {NonNullable<import("vscode-languageclient/node").Middleware["provideCompletionItem"]>}
+ */
+async function openValues(document, position, context, token, next) {
+  const found = (await next(document, position, context, token)) ?? [];
+  for (const item of Array.isArray(found) ? found : found.items) {
+    if (item.kind !== vscode.CompletionItemKind.Property || typeof item.insertText !== "string") continue;
+    item.insertText = new vscode.SnippetString(item.insertText.replace('""', '"$1"'));
+    item.command = { command: "editor.action.triggerSuggest", title: "" };
+  }
+  return found;
+}
+
+/** The current template, if it is a file; else say so. */
+function findTemplate() {
+  const document = vscode.window.activeTextEditor?.document;
+  if (document?.languageId === LANGUAGE && !document.isUntitled) return document;
+  void vscode.window.showInformationMessage("Open a template that is saved as a file.");
+}
+
 /** Show the pages of the current template beside its text; they follow each time that a file is saved. */
 function preview() {
-  const document = vscode.window.activeTextEditor?.document;
-  if (document?.languageId !== LANGUAGE || document.isUntitled) {
-    void vscode.window.showInformationMessage("Open a template that is saved as a file to see its pages.");
-    return;
-  }
-  const file = document.uri.fsPath;
+  const file = findTemplate()?.uri.fsPath;
+  if (!file) return;
   const shown = previews.get(file);
   if (shown) shown.reveal();
   else showPages(file);
@@ -112,6 +130,35 @@ function showPages(file) {
       <style>body { margin: 0; padding: 0 } iframe { border: 0; width: 100%; height: 100vh }</style>
       <iframe title="Pages" src="${reached}"></iframe>`;
   });
+}
+
+/**
+ * Store the current template in the farm, under the slug that its file is named by.
+ * @param {vscode.SecretStorage} secrets
+ */
+async function push(secrets) {
+  const document = findTemplate();
+  if (!document || !(await document.save())) return;
+  const url = vscode.workspace.getConfiguration("pressroom").get("url") || process.env.PRESSROOM_URL;
+  if (!url) return void vscode.window.showErrorMessage("Set pressroom.url to the address of the farm.");
+  const key = (await secrets.get(url)) ?? process.env.PRESSROOM_KEY ?? (await askForKey(url));
+  if (!key) return;
+  const [command, ...args] = readCommand().slice(0, -1);
+  const env = { ...process.env, PRESSROOM_URL: url, PRESSROOM_KEY: key };
+  execFile(command, [...args, "template", "push", document.uri.fsPath], { env }, async (error, said, failed) => {
+    if (error && typeof error.code !== "number") return tell(command, error);
+    if (error && !said) {
+      await secrets.delete(url); // perhaps it was refused: it is asked for anew
+      return void vscode.window.showErrorMessage(failed);
+    }
+    await secrets.store(url, key);
+    void vscode.window[error ? "showWarningMessage" : "showInformationMessage"](said || "The farm has this text already.");
+  });
+}
+
+/** @param {string} url */
+function askForKey(url) {
+  return vscode.window.showInputBox({ password: true, ignoreFocusOut: true, prompt: `Key for ${url}, with the scope "templates"` });
 }
 
 /**

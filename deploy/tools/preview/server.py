@@ -20,6 +20,8 @@ from deploy.tools.preview.drawing import LocalPages
 
 LONGEST_WAIT_SECONDS: Final = 20.0
 _SCALES: Final = (0.5, 4.0)
+# Of any port: an editor in a browser serves the page through its own.
+_HOST: Final = re.compile(rf"(?:{re.escape(LOOPBACK)}|localhost)(?::[0-9]{{1,5}})?")
 _PAGE: Final = re.compile(r"/pages/([1-9][0-9]{0,5})\.png")
 _TYPES: Final = {
     "index.html": "text/html; charset=utf-8",
@@ -29,7 +31,7 @@ _TYPES: Final = {
 }
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors vscode-file: vscode-webview:",
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self' vscode-file: vscode-webview:",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -69,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer_get()
 
     def _answer_get(self) -> None:
-        if self.headers.get("Host") not in self._own_hosts():
+        if not _HOST.fullmatch(self.headers.get("Host", "")):
             self._answer(HTTPStatus.FORBIDDEN, b"This preview is served to this machine only.\n")
             return
         address = urlsplit(self.path)
@@ -87,9 +89,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as in the base class
         """Write no line for each request."""
-
-    def _own_hosts(self) -> tuple[str, ...]:
-        return tuple(f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost"))
 
     def _answer_state(self, seen: str | None) -> None:
         """Answer as soon as the files differ from those that the page has seen, or after a while."""
