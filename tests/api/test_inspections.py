@@ -114,11 +114,14 @@ def test_an_upload_without_a_worker_is_a_503_and_leaves_nothing(hasty, redis, se
 
 
 @pytest.mark.long
-def test_an_inspection_over_its_budget_is_a_504_and_stores_nothing(hasty, worker, settings):
+def test_an_inspection_over_its_budget_is_a_504_and_stores_nothing(
+    ports, account, worker, settings
+):
     worker.answer = lambda job: None
+    hasty = client_of(replace(ports, render_budget=5.0), account.api_key)
     answer = put(hasty)
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
-    assert "inspection of the upload exceeded its time budget of 1 s" in answer.json["message"]
+    assert "inspection of the upload exceeded its time budget of 5 s" in answer.json["message"]
     assert hasty.get("/v2/images").json["usage"]["count"] == 0
     assert blobs_of(settings) == []
 

@@ -138,8 +138,10 @@ def test_the_largest_body_is_what_the_operator_sets(caller, set_limits, worker):
     assert (answer.status_code, "1 MB" in answer.json["message"]) == (413, True)
 
 
+@pytest.mark.long
 def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, ports, account):
-    hasty = create_app(replace(ports, render_budget=0.3)).test_client()
+    # The worker takes the job within the budget, however busy the machine is: else it is a 503.
+    hasty = create_app(replace(ports, render_budget=5.0)).test_client()
     worker.answer = lambda job: None
     answer = hasty.post(
         "/v2/pdf", data=b"<document/>", headers=XML | {"x-api-key": account.api_key}
