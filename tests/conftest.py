@@ -48,7 +48,9 @@ from tests.waiting import wait_until
 from workers.fetcher.main import FetcherServer
 
 # Examples take longer on a busy machine.
-hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("any machine")
 
 

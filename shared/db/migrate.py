@@ -17,6 +17,7 @@ from shared.templates.public import publish_public_templates
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 _LOCK_KEY: Final = 0x7072657373  # of PostgreSQL's advisory lock for migrations
+_LOCK_SECONDS: Final = 60
 
 
 class UnknownRevision(Exception):
@@ -33,12 +34,12 @@ def upgrade(database_url: str) -> None:
         UnknownRevision: this release has no migration from its revision.
         Unavailable: the database does not answer.
     """
-    database = open_database(database_url)
+    database = open_database(database_url, lock_seconds=_LOCK_SECONDS)
     try:
         # SQLite: the unit of work is the lock. PostgreSQL: an advisory lock until its end.
         with database.session() as session:
             if session.dialect.name == "postgresql":
-                session.execute(text("SET LOCAL lock_timeout = '60s'"))
+                session.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'"))
                 session.execute(text("SET LOCAL statement_timeout = 0"))
                 session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
             config = Config()

@@ -24,8 +24,8 @@ DEFAULT_CONNECTIONS: Final = 5
 _FILE_CONNECTIONS: Final = 32  # each costs SQLite a file descriptor
 _POOL_SECONDS: Final = 2.5
 # Shorter than the 5 s within which a 503 is due, like `lock_timeout` below.
-_BUSY_TIMEOUT_MS: Final = 4_000
-_WAIT_FOR_LOCK: Final = f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}"
+_BUSY_SECONDS: Final = 4.0
+_WAIT_FOR_LOCK: Final = f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}"
 _FAIL_ON_LOCK: Final = "PRAGMA busy_timeout = 0"
 _PRIVATE_MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -40,6 +40,7 @@ _POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
 }
 _POSTGRES_DISK_FULL: Final = "53100"
 _READS_ONLY: Final = "pressroom_reads_only"
+_LOCK_SECONDS: Final = "pressroom_lock_seconds"
 
 
 class Database:
@@ -64,7 +65,7 @@ class Database:
         change before it writes.
 
         Raises:
-            Unavailable: the database does not answer, or stayed locked for 4 s.
+            Unavailable: the database does not answer, or stayed locked for its `lock_seconds`.
         """
         with (
             timed(self._observer, Store.DATABASE, "write"),
@@ -107,18 +108,21 @@ def open_database(
     connections: int = DEFAULT_CONNECTIONS,
     observer: Observer = NULL_OBSERVER,
     statement_seconds: float | None = None,
+    lock_seconds: float = _BUSY_SECONDS,
 ) -> Database:
     """Open the database of a URL, `sqlite:////path` or `postgresql+psycopg://user:pw@host/db`.
 
     At most `connections` are open to PostgreSQL; a unit of work that gets none within 2.5 s raises
     `Unavailable`. `?pooler=transaction` declares PgBouncer in transaction mode. The first unit of work
     connects. A statement that PostgreSQL does not answer within `statement_seconds` raises `Unavailable`.
+    SQLite has one writer; a unit of work waits for its lock for `lock_seconds`.
 
     Raises:
         ValueError: the URL is malformed, or names an unsupported kind of pooler.
     """
     if make_url(url).get_backend_name() == "sqlite":
-        return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True}, observer=observer)
+        engine = _open_sqlite(url, lock_seconds)
+        return Database(engine, snapshot_options={_READS_ONLY: True}, observer=observer)
     address, options = _read_pooler(make_url(url))
     engine = create_engine(
         address,
@@ -155,14 +159,15 @@ def _read_pooler(url: URL) -> tuple[URL, Mapping[str, Any]]:
     return url.difference_update_query(["pooler"]), {"prepare_threshold": None}
 
 
-def _open_sqlite(url: str) -> Engine:
+def _open_sqlite(url: str, lock_seconds: float) -> Engine:
     engine = create_engine(
         url,
         pool_size=_FILE_CONNECTIONS,
         max_overflow=0,
         pool_timeout=_POOL_SECONDS,
         hide_parameters=True,  # error messages are logged, and must not contain clients' data
-        connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
+        connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
+        execution_options={_LOCK_SECONDS: lock_seconds},
     )
     event.listen(engine, "do_connect", _restrict_permissions)
     event.listen(engine, "connect", _prepare_sqlite)
@@ -196,15 +201,15 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
 def _enable_wal(connection: sqlite3.Connection) -> None:
     # SQLite fails this immediately while others open the same new database, to avoid a deadlock. It has no
     # effect on a database that is already in this mode.
-    _retry_while_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+    _retry_while_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), _BUSY_SECONDS)
 
 
-def _retry_while_busy(try_once: Callable[[], object]) -> None:
-    """Retry for 4 s while the database is locked, yielding to other greenlets between attempts.
+def _retry_while_busy(try_once: Callable[[], object], seconds: float) -> None:
+    """Retry for so long while the database is locked, yielding to other greenlets between attempts.
 
     SQLite's own busy handler would block all greenlets of the thread, also the one that holds the lock.
     """
-    give_up_at = ticks() + _BUSY_TIMEOUT_MS / 1000
+    give_up_at = ticks() + seconds
     while True:
         try:
             try_once()
@@ -220,12 +225,13 @@ def _retry_while_busy(try_once: Callable[[], object]) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     driver = connection.connection.driver_connection
     assert driver is not None  # the connection is open
-    if connection.get_execution_options().get(_READS_ONLY, False):
+    options = connection.get_execution_options()
+    if options.get(_READS_ONLY, False):
         driver.execute("BEGIN")
         return
     driver.execute(_FAIL_ON_LOCK)
     try:
-        _retry_while_busy(lambda: driver.execute("BEGIN IMMEDIATE"))
+        _retry_while_busy(lambda: driver.execute("BEGIN IMMEDIATE"), options[_LOCK_SECONDS])
     finally:
         driver.execute(_WAIT_FOR_LOCK)
 

@@ -36,7 +36,7 @@ def test_a_job_is_awaited_for_seconds_from_when_it_was_published(front):
 def test_a_render_without_a_waiter_is_not_metered(front):
     job = front.job()
     commits = Commits(front.redis)
-    commits.begin(job, published_at=epoch() - PUBLISHED_SECONDS)
+    commits.begin(job, published_at=epoch() - 60)
     outcome = JobOutcome(job.id, OutcomeStatus.SUCCEEDED, pages=1)
     assert commits.commit(job, outcome).error.status == 503
     assert front.used() == (0, 0)

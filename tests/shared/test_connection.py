@@ -45,7 +45,7 @@ def test_an_answer_that_an_alarm_cut_off_is_not_the_next_ones(redis):
 @pytest.mark.long
 def test_threads_do_not_wait_for_each_other(redis):
     with ThreadPoolExecutor(120) as pool:  # more than redis-py's own bound of a pool
-        taken = [pool.submit(redis.blpop, ["full"], 30) for _ in range(120)]
+        taken = [pool.submit(redis.blpop, ["full"], 200) for _ in range(120)]
         wait_until(lambda: redis.info("clients")["blocked_clients"] == 120)
         redis.rpush("full", *range(120))
         assert all(each.result() for each in taken)
