@@ -127,11 +127,17 @@ class ContainerFarm:
     def wait_for(self, name: str, condition: str = "service_healthy") -> None:
         """Wait for a condition of `depends_on`."""
         if condition == "service_completed_successfully":
-            assert run("podman", "wait", f"{PROJECT}-{name}") == "0"
+            # `podman wait` forgets the code of a container that ended more than five minutes ago.
+            wait_until(lambda: self.has_succeeded(name), 180, explain=lambda: self.read_log(name))
         elif condition != "service_started":
             wait_until(
                 lambda: self.is_healthy(name), 180, pause=0.5, explain=lambda: self.read_log(name)
             )
+
+    def has_succeeded(self, name: str) -> bool:
+        """Return whether a container has ended without an error."""
+        state = self.inspect(name)["State"]
+        return state["Status"] == "exited" and state["ExitCode"] == 0
 
     def read_log(self, name: str) -> str:
         """Return the last lines that a container wrote."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from shared.encryption import new_key
 from tests.certificates import make_pkcs12
 from tests.containers import podman
 from tests.containers.conftest import LINES, Tenant, create_tenant
-from tests.containers.farm import ContainerFarm
+from tests.containers.farm import PROJECT, ContainerFarm
 from tests.containers.test_farm import use
-from tests.deploy.deployment import PROCESSES
+from tests.deploy.deployment import PROCESSES, ROOT
 from tests.faults.clients import Client, Crowd
 from tests.faults.farm import TEMPLATE
 from tests.waiting import wait_until
@@ -137,6 +138,62 @@ def rotate_redis(farm: ContainerFarm, tenant: Tenant) -> None:
     assert "PONG" not in farm.execute("redis", "sh", "-c", command)
 
 
+def rotate_postgresql(farm: ContainerFarm, tenant: Tenant) -> None:
+    """Run the statements of the guide: a second role, and another password for the first once none has it."""
+    guide = (ROOT / "deploy/docs/security.md").read_text()
+    *add, remove = re.findall(r"`((?:CREATE|ALTER) ROLE [^`]*)`", guide)
+
+    def run(*statements: str) -> None:
+        text = "; ".join(statements).replace("…", new)
+        said = farm.execute("postgresql", "psql", "--username=postgres", f"--command={text}")
+        assert said.count("ROLE") == len(statements)
+
+    old, new = farm.settings["POSTGRES_PASSWORD"], "d" * 32
+    run(*add)
+    farm.settings |= {"POSTGRES_ROLE": "pressroom_b", "POSTGRES_PASSWORD": new}
+    restart(farm, tenant, "migrate", *PROCESSES)
+    assert asks_database(farm, old) == (True, "pressroom")
+    run(remove)
+    assert asks_database(farm, old) == (False, "")
+
+
+def asks_database(farm: ContainerFarm, password: str) -> tuple[bool, str]:
+    """Return whether the password of the first role is accepted, and then who owns the tables."""
+    query = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
+    where = f"postgresql://pressroom:{password}@postgresql/pressroom"
+    command = (
+        "podman",
+        "exec",
+        f"{PROJECT}-postgresql",
+        "psql",
+        "--tuples-only",
+        "--no-align",
+        where,
+    )
+    accepted = podman.succeeds(*command, "--command=SELECT 1")
+    return accepted, podman.run(*command, f"--command={query}") if accepted else ""
+
+
+def rotate_s3(farm: ContainerFarm, tenant: Tenant) -> None:
+    """Have the store take both keys, then all processes the new one, then the store that one alone."""
+    old, new = farm.settings["S3_SECRET"], "e" * 32
+    farm.settings |= {"S3_KEY": "pressroom-b", "S3_SECRET": new, "S3_OLD": f"pressroom,{old}"}
+    farm.up("s3")
+    wait_until(tenant.is_served, 180, pause=0.5)
+    assert asks_store(farm, "pressroom", old)
+    restart(farm, tenant, *PROCESSES)
+    farm.settings["S3_OLD"] = ""
+    restart(farm, tenant, "s3")
+    assert asks_store(farm, "pressroom-b", new)
+    assert not asks_store(farm, "pressroom", old)
+
+
+def asks_store(farm: ContainerFarm, key: str, secret: str) -> bool:
+    """Return whether the store lists the bucket for a key."""
+    store = f":s3,provider=Rclone,endpoint='http://s3:9000',access_key_id={key},secret_access_key={secret}:pressroom"
+    return podman.succeeds("podman", "exec", f"{PROJECT}-s3", "rclone", "lsf", "--retries=1", store)
+
+
 def test_secrets_are_rotated_with_jobs_in_flight_and_nothing_is_lost(
     farm: ContainerFarm, tenant: Tenant, certificates: Path
 ) -> None:
@@ -156,6 +213,8 @@ def test_secrets_are_rotated_with_jobs_in_flight_and_nothing_is_lost(
         rotate_operator_key(farm, tenant)
         rotate_secret_key(farm, tenant)
         rotate_redis(farm, tenant)
+        rotate_postgresql(farm, tenant)
+        rotate_s3(farm, tenant)
     state = tenant.assert_sound("secrets rotated in containers")
     assert state.batches[batch.batch_id][2]["succeeded"] == 600
 
