@@ -456,6 +456,19 @@ def test_every_id_names_a_place_in_the_document(flow: str) -> None:
     assert "id='a'" in repr(build_source(source))
 
 
+@pytest.mark.parametrize(
+    "flow",
+    [
+        '<group if="not"/>',
+        '<ul><li>x</li><group if="not"/></ul>',
+        '<table><tr><td>x</td></tr><group if="not"/></table>',
+        '<table><tbody><tr><td>x</td><group if="not"/></tr></tbody></table>',
+    ],
+)
+def test_an_empty_group_has_the_errors_of_its_condition(flow: str) -> None:
+    assert "ends too early" in str(refused(document(flow)))
+
+
 def test_group_passes_on_its_class_and_language() -> None:
     head = '<style name="red" color="red"/>'
     flow = '<group class="red" lang="de"><p>{{ 1.5 | number }}</p></group>'

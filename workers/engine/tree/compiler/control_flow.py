@@ -233,7 +233,10 @@ def controlled(compile_inner: CompileInner) -> CompileInner:
 def compile_in_groups(
     parent: Element, context: CompileContext, compile_child: CompileInner, *tags: str
 ) -> NodeBuilder:
-    """Compile the children of some tags in order, those in groups too."""
+    """Compile the children of some tags in order, those in groups too.
+
+    A group without elements is compiled for the errors of its `for` and `if` alone.
+    """
 
     def compile_group(group: Element, inner: CompileContext) -> NodeBuilder:
         return compile_in_groups(group, inner, compile_child, *tags)
@@ -243,8 +246,13 @@ def compile_in_groups(
         if child.tag == "group"
         else compile_child(child, context)
         for child in parent.elements()
-        if child.tag in tags or holds(child, *tags)
+        if child.tag in tags or holds(child, *tags) or is_empty_group(child)
     )
+
+
+def is_empty_group(element: Element) -> bool:
+    """Return whether an element is a group that holds no others."""
+    return element.tag == "group" and not any(element.elements())
 
 
 def holds(group: Element, *tags: str) -> bool:
