@@ -73,5 +73,5 @@ def _publish(session: Session, template_id: str, content: str, *, at: datetime) 
 
 
 def _name_of(template_id: str) -> str:
-    words = template_id.removeprefix("service-").replace("-", " ")
-    return words.capitalize().replace("Qr ", "QR ")
+    words = template_id.removeprefix("service-").capitalize().split("-")
+    return " ".join(word.upper() if word in {"Qr", "Us"} else word for word in words)

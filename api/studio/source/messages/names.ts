@@ -36,8 +36,8 @@ const NAMES: Record<string, string> = {
   Statement: "Kontoübersicht",
   "Tax certificate": "Steuerbescheinigung",
   Timesheet: "Stundenzettel",
-  "Us invoice": "US-Rechnung",
-  "Us letter": "US-Brief",
+  "US invoice": "US-Rechnung",
+  "US letter": "US-Brief",
   "Utility bill": "Energieabrechnung",
   Voucher: "Gutschein",
 };

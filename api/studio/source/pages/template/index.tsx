@@ -9,6 +9,7 @@ import { goTo, linkTo } from "../../lib/router";
 import type { Account, PageProps, Tag, TemplateWithContent } from "../../lib/types";
 import { nameTemplate } from "../../messages/names";
 import { Badge, Field, FormDialog, LookOnly, Notice, Result } from "../../ui/parts";
+import { Thumbnail } from "../../ui/thumbnail";
 import { readSamples, type Sample } from "../editor/samples";
 import { DownloadDialog } from "./download";
 import { keepDropped, PUBLIC, readTemplate } from "./read";
@@ -207,8 +208,14 @@ function UsedBy({ id }: { id: string }) {
 function Content({ of: template }: { of: TemplateWithContent }) {
   if (template.content === "") return <p class="soft">{t("template.noContent")}</p>;
   return (
-    <pre class="content" tabIndex={0} role="group" aria-label={t("template.content")}>
-      <code>{template.content}</code>
-    </pre>
+    <>
+      <Thumbnail template={template.id} version={template.sha256} />
+      <details>
+        <summary>XML</summary>
+        <pre class="content" tabIndex={0} role="group" aria-label={t("template.content")}>
+          <code>{template.content}</code>
+        </pre>
+      </details>
+    </>
   );
 }
