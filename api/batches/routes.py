@@ -58,6 +58,7 @@ from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
 from api.stored_files import BlobFile, expired, send_file
 from shared.auth.scopes import Scope
+from shared.batches.plans import Priority
 from shared.batches.records import (
     Batch,
     BatchItem,
@@ -133,6 +134,12 @@ class BatchRoutes(Routes):
                 "group",
                 {"type": "string", "maxLength": 300, "examples": ["number"]},
                 "The path of a key, such as number: consecutive rows of one key are one document.",
+            ),
+            Parameter(
+                "priority",
+                enum_of(Priority),
+                "express: before the other batches of the account. night: while no account has other work "
+                "to do, and as a normal one after twelve hours. That of the plan by default, or normal.",
             ),
             DELIVER,
             SUBJECT,

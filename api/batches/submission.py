@@ -26,7 +26,7 @@ from api.render.request import find_order, pin_template
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
-from shared.batches.plans import StoredPlan
+from shared.batches.plans import Priority, StoredPlan
 from shared.batches.records import (
     Batch,
     BatchKind,
@@ -70,6 +70,7 @@ class BatchRequest:
     allowance: Allowance
     plan: str | None
     group: str | None
+    priority: Priority | None
 
 
 def read_batch_request(request: Request) -> BatchRequest:
@@ -106,6 +107,7 @@ def read_batch_request(request: Request) -> BatchRequest:
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         plan=plan,
         group=group,
+        priority=read_choice(query, "priority", Priority),
     )
 
 
@@ -194,6 +196,7 @@ def receive_batch(
         plan_name=str(plan) if plan else None,
         deliver_to=deliver_to,
         subject=subject,
+        priority=batch_request.priority or (plan and plan.plan.priority) or Priority.NORMAL,
     )
     chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)
     return ReceivedBatch(batch, tuple(chunks))

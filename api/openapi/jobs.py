@@ -28,6 +28,7 @@ from shared.batches.plans import (
     IndexFormat,
     Marks,
     Plan,
+    Priority,
     Split,
     StoredPlan,
 )
@@ -80,7 +81,7 @@ _VALUE: Final[Schema] = {
 JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "Job": record_schema(Job, id=JOB_ID, error=ref("Error"), warnings=WARNINGS),
     "JobList": page_of("jobs", "Job"),
-    "Batch": record_schema(ShownBatch, id=BATCH_ID, error=ref("Error")),
+    "Batch": record_schema(ShownBatch, id=BATCH_ID, error=ref("Error"), priority=enum_of(Priority)),
     "BatchList": page_of("batches", "Batch"),
     "BatchItem": object_schema(
         {
@@ -114,6 +115,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         split=ref("PlanSplit"),
         marks=ref("PlanMarks"),
         hold=ref("PlanHold"),
+        priority=enum_of(Priority, description="The priority of batches which name none."),
         index=enum_of(IndexFormat, default=IndexFormat.CSV),
     ),
     "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),

@@ -92,6 +92,7 @@ class _Task:
             "draft": arguments.draft,
             "plan": arguments.plan,
             "group": arguments.group,
+            "priority": arguments.priority,
             "deliver": arguments.deliver,
             "subject": arguments.subject,
         }

@@ -502,6 +502,7 @@ COMMANDS: Final = {
                 "make one document of the consecutive rows of one key, as its list rows",
                 "FIELD",
             ),
+            _value("--priority", "how urgent it is", choices=("express", "normal", "night")),
             _value("--deliver", "a destination that the files are delivered to", "ID"),
             _value("--subject", "whom the documents are about, to erase them by this key", "KEY"),
             *_REMOTE,

@@ -33,6 +33,14 @@ PROOF: Final = "proof"  # why a document is held until the proof is released
 Value = str | int | float | bool | None
 
 
+class Priority(StrEnum):
+    """How urgent a batch is; see `shared.batches.slice_scheduling`."""
+
+    EXPRESS = "express"
+    NORMAL = "normal"
+    NIGHT = "night"
+
+
 class IndexFormat(StrEnum):
     """The format of the index of a run."""
 
@@ -163,6 +171,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         ),
     ] = None
     hold: Hold = Hold()
+    priority: Priority | None = None  # of its batches which name none
     index: IndexFormat = IndexFormat.CSV
     fields: Annotated[
         tuple[_Path, ...],

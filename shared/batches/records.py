@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import field
 
-from shared.batches.plans import Plan, Value
+from shared.batches.plans import Plan, Priority, Value
 from shared.errors import ErrorBody
 from shared.jobs.records import MESSAGE_VERSION, Meter, PinnedTemplate
 from shared.records import Record, ShownRecord, Timestamp, doc
@@ -113,6 +113,7 @@ class Batch(Record, frozen=True):
     plan_name: str | None = None
     deliver_to: str | None = None
     subject: str | None = None
+    priority: Priority = Priority.NORMAL
     is_proof_released: bool = False
     decisions: int = 0
     arranged: int = 0
@@ -186,6 +187,7 @@ class ShownBatch(ShownRecord, frozen=True):
     expires_at: Annotated[Timestamp | None, doc("When its PDFs are deleted.")] = None
     error: Mapping[str, Any] | None = None
     plan: Annotated[str | None, doc("The output plan of a run, with its version.")] = None
+    priority: Priority | None = None
 
 
 class PdfLocation(Record, frozen=True):

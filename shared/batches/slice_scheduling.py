@@ -1,9 +1,14 @@
-"""Fair scheduling of slices: round-robin over accounts, and for each over its batches and accepted renders."""
+"""Fair scheduling of slices: round-robin over accounts, and for each over its batches and accepted renders.
+
+Express batches are before the others of their account, never before another account. Night batches wait
+until no account has other work to queue; after twelve hours they are normal ones (decision 0516).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -24,12 +29,14 @@ from sqlalchemy import (
     update,
 )
 
+from shared.batches.plans import Priority
 from shared.batches.records import ChunkStatus, JobSlice, Slice
 from shared.db.queries import belongs_to_slots, upsert_row
 from shared.db.session import Session
 from shared.db.tables import (
     IS_ACCEPTED,
     IS_IN_FLIGHT,
+    IS_NOT_NORMAL,
     IS_OPEN,
     IS_UNFINISHED,
     IS_WAITING,
@@ -49,12 +56,17 @@ NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)  # the time of those without a q
 _MOST_COUNTED: Final = 100
 # The largest clock difference between two machines; jobs are postponed by more than this.
 CLOCK_SLACK: Final = timedelta(seconds=1)
+NIGHT: Final = timedelta(hours=12)
 
 _IN_QUEUE: Final = and_(IS_IN_FLIGHT, batch_chunks.c.status == ChunkStatus.QUEUED)
 _WAITS: Final = and_(
     batch_chunks.c.status == ChunkStatus.QUEUED, batch_chunks.c.queued_at.is_(None)
 )
 IS_DUE: Final = and_(IS_WAITING, jobs.c.queued_at <= bindparam("due_at", type_=Instant))
+_IS_EXPRESS: Final = and_(IS_NOT_NORMAL, batches.c.priority == Priority.EXPRESS)
+_IS_NIGHT: Final = and_(IS_NOT_NORMAL, batches.c.priority == Priority.NIGHT)
+_IS_OVER: Final = batches.c.created_at <= bindparam("night_over_at", type_=Instant)
+_IS_USUAL: Final = or_(~IS_NOT_NORMAL, and_(_IS_NIGHT, _IS_OVER))
 
 
 def needs_slices(
@@ -66,7 +78,7 @@ def needs_slices(
     """
     if _count_in_queue(session, slots) >= window:
         return False
-    return session.execute(select_next(slots), _due(at)).first() is not None
+    return _find_next(session, select_next, slots, at, _list_shifts(session)) is not None
 
 
 def claim_slices(
@@ -74,14 +86,16 @@ def claim_slices(
 ) -> list[ScheduledSlice]:
     """Claim slices until `window` of them are queued, and return them.
 
-    The account whose last slice was queued longest ago is next, and likewise its batches; its accepted
-    renders count as one more batch. So an account delays another by no more than the window.
+    The account whose last slice was queued longest ago is next, and likewise its batches of the first
+    priority; its accepted renders count as one more normal batch. So an account delays another by no more
+    than the window.
     """
     room = window - _count_in_queue(session, slots)
+    shifts = _list_shifts(session) if room > 0 else ()
     claimed: list[ScheduledSlice] = []
     # A concurrent process may win a claim; then this call returns one slice less.
     for turn in range(max(room, 0)):
-        found = session.execute(_next_free(slots), _due(at)).first()
+        found = _find_next(session, _next_free, slots, at, shifts)
         if found is None:
             break
         # Distinct times, so that the slices of one call keep their order.
@@ -117,15 +131,25 @@ def list_in_flight(
     return found + [JobSlice(slice_id) for slice_id in session.scalars(of_jobs)]
 
 
-def _due(at: datetime) -> dict[str, datetime]:
-    return {"due_at": at + CLOCK_SLACK}
+def _find_next(
+    session: Session,
+    choose: Callable[[frozenset[str] | None, Shift], Select[Any]],
+    slots: frozenset[str] | None,
+    at: datetime,
+    shifts: Iterable[Shift],
+) -> Row[Any] | None:
+    times = {"due_at": at + CLOCK_SLACK, "night_over_at": at - NIGHT}
+    found = (session.execute(choose(slots, shift), times).first() for shift in shifts)
+    return next((row for row in found if row is not None), None)
 
 
 def _is_jobs_turn(session: Session, found: Row[Any]) -> bool:
     if found.batch_id is None or not found.has_jobs:
         return bool(found.has_jobs)
-    fed_at = session.scalar(select(batches.c.fed_at).where(batches.c.id == found.batch_id))
-    return (found.jobs_fed_at or NEVER) <= (fed_at or NEVER)
+    columns = batches.c
+    its_turn = select(columns.priority, columns.fed_at).where(columns.id == found.batch_id)
+    priority, fed_at = session.execute(its_turn).one()
+    return priority != Priority.EXPRESS and (found.jobs_fed_at or NEVER) <= (fed_at or NEVER)
 
 
 def _add_job_slice(session: Session, account_id: str, at: datetime) -> JobSlice:
@@ -181,17 +205,42 @@ def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
     return batch.exists()
 
 
-@lru_cache(maxsize=8)
-def select_next(slots: frozenset[str] | None) -> Select[Any]:
-    """Select the next account, its next batch, and whether it has accepted renders.
+class Shift(Enum):
+    """The work that is queued at a time: that of the night once there is none of the day."""
+
+    USUAL = (_IS_USUAL,)  # where no batch has another priority
+    DAY = (_IS_EXPRESS, _IS_USUAL)
+    NIGHT = (_IS_NIGHT,)
+
+
+_HAS_PRIORITIES: Final = select(select(batches.c.id).where(IS_UNFINISHED, IS_NOT_NORMAL).exists())
+
+
+def _list_shifts(session: Session) -> Sequence[Shift]:
+    return (Shift.DAY, Shift.NIGHT) if session.scalar(_HAS_PRIORITIES) else (Shift.USUAL,)
+
+
+@lru_cache(maxsize=16)
+def select_next(slots: frozenset[str] | None, shift: Shift = Shift.USUAL) -> Select[Any]:
+    """Select the next account, its next batch of a shift, and whether it has accepted renders.
 
     Accounts and batches are read in index order, up to the first batch with a waiting chunk; in two
-    parts, since the two databases sort NULL differently. Only batches whose chunks are all running are
-    skipped.
+    parts, since the two databases sort NULL differently. Only batches whose chunks are all running, and
+    those of another priority, are skipped.
     """
     columns = batch_turns.c
     batch_id = func.coalesce(
-        _first_batch(batches.c.fed_at.is_(None)), _first_batch(batches.c.fed_at.is_not(None))
+        *(
+            _first_batch(and_(of_priority, fed))
+            for of_priority in shift.value
+            for fed in (batches.c.fed_at.is_(None), batches.c.fed_at.is_not(None))
+        )
+    )
+    # Asked of all accounts, also of those that another process has locked to claim work of the day.
+    is_now = (
+        true()
+        if shift is not Shift.NIGHT
+        else ~select_next(slots, Shift.DAY).correlate(None).exists()
     )
     has_jobs = _count_due_jobs() > _count_slices_of_jobs()
     return (
@@ -202,22 +251,25 @@ def select_next(slots: frozenset[str] | None) -> Select[Any]:
             has_jobs.label("has_jobs"),
         )
         .where(or_(batch_id.is_not(None), has_jobs), belongs_to_slots(columns.account_id, slots))
+        .where(is_now)
         .order_by(columns.fed_at, columns.created_at)
         .limit(1)
     )
 
 
-@lru_cache(maxsize=8)
-def _next_free(slots: frozenset[str] | None) -> Select[Any]:
+@lru_cache(maxsize=16)
+def _next_free(slots: frozenset[str] | None, shift: Shift) -> Select[Any]:
     """Select and lock the next account, skipping accounts locked by other processes.
 
     Claimers lock several accounts in changing order, so waiting for a lock could deadlock. The lock does
     not block `ensure_in_rotation`.
     """
-    return select_next(slots).with_for_update(of=batch_turns, skip_locked=True, key_share=True)
+    return select_next(slots, shift).with_for_update(
+        of=batch_turns, skip_locked=True, key_share=True
+    )
 
 
-def _first_batch(fed: ColumnElement[bool]) -> ScalarSelect[str]:
+def _first_batch(condition: ColumnElement[bool]) -> ScalarSelect[str]:
     has_more = (
         select(batch_chunks.c.number)
         .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN, _WAITS)
@@ -225,7 +277,7 @@ def _first_batch(fed: ColumnElement[bool]) -> ScalarSelect[str]:
     )
     return (
         select(batches.c.id)
-        .where(batches.c.account_id == batch_turns.c.account_id, IS_UNFINISHED, fed, has_more)
+        .where(batches.c.account_id == batch_turns.c.account_id, IS_UNFINISHED, condition, has_more)
         .order_by(batches.c.fed_at, batches.c.created_at)
         .limit(1)
         .correlate(batch_turns)

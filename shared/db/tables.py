@@ -431,6 +431,7 @@ batches: Final = Table(
     Column("plan_name", String(80)),
     Column("deliver_to", String(64)),
     Column("subject", String(200)),
+    Column("priority", String(16), nullable=False, server_default="normal"),
     # Of a run: whether its proof was released before its end; the number of decisions on its documents, and
     # up to which one its files are written.
     Column("is_proof_released", Boolean, nullable=False, server_default=false()),
@@ -454,6 +455,15 @@ batches: Final = Table(
         "fed_at",
         "created_at",
         where="status IN ('queued', 'running')",
+    ),
+    # Those of another priority than the normal one, which most have.
+    _partial_index(
+        "ix_batches_unfinished_priority",
+        "account_id",
+        "priority",
+        "fed_at",
+        "created_at",
+        where="status IN ('queued', 'running') AND priority <> 'normal'",
     ),
     _partial_index("ix_batches_decided_id", "id", where="decisions > arranged"),
 )
@@ -510,6 +520,8 @@ batch_chunks: Final = Table(
 _QUEUED: Final[ColumnElement[str]] = literal_column("'queued'")
 _RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
 _BATCH: Final[ColumnElement[str]] = literal_column("'batch'")
+_NORMAL: Final[ColumnElement[str]] = literal_column("'normal'")
+IS_NOT_NORMAL: Final = batches.c.priority != _NORMAL
 IS_UNFINISHED: Final = batches.c.status.in_([_QUEUED, _RUNNING])
 HAS_DECISIONS: Final = batches.c.decisions > batches.c.arranged
 IS_OPEN: Final = batch_chunks.c.status.in_([_QUEUED, _RUNNING])

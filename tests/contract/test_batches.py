@@ -29,9 +29,22 @@ def test_a_batch_is_202_with_its_record_and_location(caller, numbered):
     assert answer.status_code == 202
     record = answer.json
     assert answer.headers["Location"] == f"/v2/batches/{record['id']}"
-    assert set(record) == set(JOB_SCHEMAS["Batch"]["required"])
+    assert set(record) == {*JOB_SCHEMAS["Batch"]["required"], "priority"}
+    assert record["priority"] == "normal"
     assert (record["status"], record["total"], record["queued"]) == ("queued", 3, 3)
     assert caller.get(answer.headers["Location"]).json == record
+
+
+def test_the_priority_is_that_of_the_request_else_of_the_plan(caller, numbered):
+    assert caller.put("/v2/plans/late", json={"priority": "night"}).status_code == 201
+    path = f"/v2/batches?template={numbered}&plan=late"
+    for query, priority in (("", "night"), ("&priority=express", "express")):
+        answer = caller.post(path + query, data=b"{}", content_type="application/x-ndjson")
+        assert answer.json["priority"] == priority
+        assert caller.get(answer.headers["Location"]).json["priority"] == priority
+    refused = caller.put("/v2/plans/late", json={"priority": "urgent"})
+    assert refused.status_code == 400
+    assert "urgent" in refused.json["message"]
 
 
 @pytest.mark.parametrize(
@@ -40,6 +53,7 @@ def test_a_batch_is_202_with_its_record_and_location(caller, numbered):
         ("", "application/x-ndjson", b"{}", 400, "template query parameter is required"),
         ("?template=@", "application/x-ndjson", b"{}", 400, "template"),
         ("?template={t}&output=pdf", "application/x-ndjson", b"{}", 400, "files, zip, merged"),
+        ("?template={t}&priority=urgent", CSV, b"a\n1", 400, "express, normal, night"),
         ("?template={t}&flow=a", "application/x-ndjson", b"{}", 400, "Unknown query parameter"),
         ("?template={t}&draft=true&draft=true", CSV, b"a\n1", 400, "sent twice"),
         ("?template={t}&group=a..b", CSV, b"a\n1", 400, "accepted is the path of a field"),

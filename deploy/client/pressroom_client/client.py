@@ -241,6 +241,7 @@ class Pressroom:
                     "subject": options.get("subject"),
                     "draft": _draft(options.get("draft", False)),
                     "group": options.get("group"),
+                    "priority": options.get("priority"),
                 },
                 headers={
                     "Content-Type": content_type,

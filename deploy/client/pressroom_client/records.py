@@ -86,13 +86,14 @@ class BatchOptions(TypedDict, total=False):
 
     `output` is files, zip or merged. A `plan` arranges the documents in files, whatever the `output`; see
     `Pressroom.save_run`. `group` is the path of a key: consecutive rows of one key are one document, with the
-    list `rows`. `deliver` and `subject` are as those of a render.
+    list `rows`. `priority` is express, normal or night. `deliver` and `subject` are as those of a render.
     """
 
     output: Output
     plan: str | None
     draft: bool
     group: str | None
+    priority: str | None
     deliver: str | None
     subject: str | None
     idempotency_key: str | None

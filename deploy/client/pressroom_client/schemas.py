@@ -207,6 +207,7 @@ class BatchRecord:
     expires_at: str | None = None
     error: Mapping[str, Any] | None = None
     plan: str | None = None
+    priority: Literal["express", "normal", "night"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import select
 
 from shared.batches.chunk_results import start_slice
+from shared.batches.plans import Priority
 from shared.batches.records import BatchOutput, split_into_chunks
 from shared.batches.repository import add_batch, cancel_batch
 from shared.batches.slice_scheduling import (
+    NIGHT,
     add_to_rotation,
     claim_slices,
     list_in_flight,
@@ -30,11 +32,11 @@ NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 def accept(database):
     accepted = []
 
-    def accept(account, *, documents=640, batches=1):
+    def accept(account, *, documents=640, batches=1, priority=Priority.NORMAL):
         with database.session() as session:
             for _ in range(batches):
                 at = NOON + timedelta(seconds=len(accepted))
-                batch = make_batch(f"acc_{account}", at)
+                batch = make_batch(f"acc_{account}", at).replace(priority=priority)
                 starts = array("q", range(0, documents * 10, 10))
                 chunks = split_into_chunks(
                     batch.id, starts, end=documents * 10, output=BatchOutput.ZIP
@@ -51,9 +53,9 @@ def feed(database):
     """Queue some slices and have workers take them; return the batches they are of."""
     fed = [0]
 
-    def feed(count):
+    def feed(count, *, after=timedelta()):
         fed[0] += 1
-        at = NOON + timedelta(hours=fed[0])
+        at = NOON + timedelta(hours=fed[0]) + after
         with database.session() as session:
             slices = claim_slices(session, window=count, at=at)
             for each in slices:
@@ -73,6 +75,44 @@ def test_a_batch_whose_chunks_are_all_at_work_is_passed_over(accept, feed):
     [small] = accept("a", documents=10)
     [large] = accept("b")
     assert feed(4) == [small, large, large, large]
+
+
+def test_an_express_batch_is_before_those_of_its_account_and_others_have_their_turns(accept, feed):
+    accept("a", batches=2)
+    [b1] = accept("b")
+    a3, a4 = accept("a", batches=2, priority=Priority.EXPRESS, documents=20)
+    # Of two chunks each: then the turns go on with what waited.
+    assert feed(8) == [a3, b1, a4, b1, a3, b1, a4, b1]
+    assert {a3, a4, b1}.isdisjoint(feed(3)[::2])
+
+
+def test_a_night_batch_waits_while_any_account_has_other_work(accept, feed):
+    [n1] = accept("a", priority=Priority.NIGHT)
+    [n2] = accept("b", priority=Priority.NIGHT)
+    [a2] = accept("a", documents=20)
+    [b2] = accept("c", documents=20, priority=Priority.EXPRESS)
+    assert sorted(feed(4)) == sorted([a2, b2] * 2)
+    assert sorted(feed(4)) == sorted([n1, n2] * 2)
+    [c1] = accept("d")
+    assert feed(3) == [c1] * 3
+
+
+def test_a_night_batch_is_a_normal_one_after_twelve_hours(accept, feed):
+    [night] = accept("a", priority=Priority.NIGHT)
+    [mine], [other] = accept("a"), accept("b")
+    assert feed(4) == [mine, other] * 2
+    assert feed(4, after=NIGHT - timedelta(minutes=59)) == [night, other, mine, other]
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_the_night_waits_while_another_process_queues_the_work_of_the_day(accept, database):
+    accept("a", priority=Priority.NIGHT)
+    [other] = accept("b")
+    with database.session() as session:
+        assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [other]
+        with database.session() as beside:
+            assert claim_slices(beside, window=5, at=NOON) == []
 
 
 @pytest.mark.services

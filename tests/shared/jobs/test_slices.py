@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
+from shared.batches.plans import Priority
 from shared.batches.records import BatchOutput, JobSlice, split_into_chunks
 from shared.batches.repository import add_batch
 from shared.batches.slice_scheduling import (
@@ -62,8 +63,8 @@ def accept(database):
 
 @pytest.fixture
 def accept_batch(database):
-    def accept_batch(account, documents):
-        batch = make_batch(f"acc_{account}", NOON)
+    def accept_batch(account, documents, priority=Priority.NORMAL):
+        batch = make_batch(f"acc_{account}", NOON).replace(priority=priority)
         starts = array("q", range(0, documents * 10, 10))
         chunks = split_into_chunks(batch.id, starts, end=documents * 10, output=BatchOutput.ZIP)
         with database.session() as session:
@@ -116,6 +117,16 @@ def test_the_renders_of_an_account_are_as_one_more_batch_of_it(
     other = accept_batch("a", 1000)
     owners = [owner(database, each) for each in feed(6)]
     assert sorted(owners[:3]) == sorted(owners[3:]) == sorted(["acc_a", batch, other])
+
+
+def test_the_renders_of_an_account_are_after_its_express_batch_and_before_its_night(
+    accept, accept_batch, feed, database
+):
+    night = accept_batch("a", 1000, Priority.NIGHT)
+    accept("a", 2)
+    express = accept_batch("a", 20, Priority.EXPRESS)
+    owners = [owner(database, each) for each in feed(6)]
+    assert owners == [express] * 2 + ["acc_a"] * 2 + [night] * 2
 
 
 def test_renders_are_claimed_once_each_in_the_order_of_acceptance(accept, feed, claim):

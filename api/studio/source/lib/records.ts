@@ -600,6 +600,7 @@ export interface Batch {
   expires_at?: string;
   error?: Error;
   plan?: string;
+  priority?: "express" | "normal" | "night";
 }
 
 export interface BatchList {
@@ -655,6 +656,7 @@ export interface Plan {
   duplex?: boolean;
   marks?: PlanMarks;
   hold?: PlanHold;
+  priority?: "express" | "normal" | "night";
   index?: "csv" | "ndjson";
   fields?: Array<string>;
 }
