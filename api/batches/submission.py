@@ -160,7 +160,7 @@ def receive_batch(
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
         deliver_to, subject = (
-            find_order(principal, ports),
+            find_order(principal, ports, has_record=batch_request.output is not BatchOutput.MERGED),
             check_subject(current_query().get("subject")),
         )
         meter = admit(principal, batch_request.allowance, template, ports).meter
@@ -194,7 +194,7 @@ def receive_batch(
         traceparent=ports.traces.traceparent(),
         plan=plan.plan if plan else None,
         plan_name=str(plan) if plan else None,
-        deliver_to=deliver_to,
+        deliver_to=deliver_to.id if deliver_to else None,
         subject=subject,
         priority=batch_request.priority or (plan and plan.plan.priority) or Priority.NORMAL,
     )

@@ -37,7 +37,7 @@ from shared.batches.runs import RunAccount, ShownFile
 from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
 from shared.jobs.subjects import ErasureReceipt
-from shared.webhooks.destinations import Destination, DestinationRequest
+from shared.webhooks.destinations import Destination, DestinationRequest, Mail
 from shared.webhooks.repository import (
     MAX_WEBHOOKS,
     SUBSCRIBABLE_EVENTS,
@@ -138,10 +138,11 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Webhooks": object_schema({"webhooks": array_of("Webhook")}),
     "Destination": extend_schema(
-        record_schema(DestinationRequest, without=("secret",)),
+        record_schema(DestinationRequest, without=("secret",), mail=ref("Mail")),
         record_schema(Destination, without=("settings",), id=DESTINATION_ID)["properties"],
     ),
-    "DestinationRequest": {**record_schema(DestinationRequest), "additionalProperties": False},
+    "DestinationRequest": record_schema(DestinationRequest, mail=ref("Mail")),
+    "Mail": record_schema(Mail),
     "Destinations": object_schema({"destinations": array_of("Destination", maxItems=MAX_WEBHOOKS)}),
     "DeliveryAttempt": record_schema(Attempt, without=("number",)),
     "Delivery": record_schema(Delivery, attempts=array_of("DeliveryAttempt")),

@@ -47,6 +47,7 @@ from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
 from shared.queue.names import queue_for
 from shared.queue.states import OVERDUE
+from shared.webhooks.destinations import Destination
 
 _LOOK_SECONDS: Final = 1.0
 
@@ -59,7 +60,7 @@ class Admitted:
     asked: RenderRequest
     body: Body
     template: PinnedTemplate | None
-    deliver_to: str | None = None
+    deliver_to: Destination | None = None
     subject: str | None = None
 
 
@@ -207,6 +208,7 @@ def _make_job(
         lane=lane,
         is_recorded=True,
         is_fetched_for=is_awaited,
+        paths=admitted.deliver_to.settings.paths if admitted.deliver_to else (),
     )
     if not is_awaited:
         deadline = job.admitted_at + LIFETIME_SECONDS
@@ -216,7 +218,8 @@ def _make_job(
         user_id=ticket.principal.state.user_id,
         template=None if asked.template is None else str(asked.template),
     )
-    return job, record.replace(deliver_to=admitted.deliver_to, subject=admitted.subject)
+    deliver_to = admitted.deliver_to.id if admitted.deliver_to else None
+    return job, record.replace(deliver_to=deliver_to, subject=admitted.subject)
 
 
 def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:

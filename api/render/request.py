@@ -172,14 +172,22 @@ def pin_template(
     return pinned
 
 
-def find_order(principal: Principal, ports: Ports) -> str | None:
+def find_order(principal: Principal, ports: Ports, *, has_record: bool) -> Destination | None:
     """Return the destination that the results of the request are delivered to, None for nowhere.
 
     Raises:
-        ServiceError: 404, the account has no such destination.
+        ServiceError: 404, the account has no such destination; 400, its mails need values of a payload, and
+            a result has not `has_record`.
     """
     destination_id = current_query().get("deliver")
-    if destination_id is not None:
-        with ports.database.snapshot() as session:
-            find_target(session, Destination, principal.state.account_id, destination_id)
-    return destination_id
+    if destination_id is None:
+        return None
+    with ports.database.snapshot() as session:
+        found = find_target(session, Destination, principal.state.account_id, destination_id)
+    if found.settings.paths and not has_record:
+        raise ServiceError(
+            400,
+            "The mails of the destination need values of the payload: deliver renders of JSON, and batches with "
+            "a PDF for each document.",
+        )
+    return found

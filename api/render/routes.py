@@ -102,6 +102,7 @@ def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) ->
 
 
 _CHUNK_BYTES: Final = 256 * KB
+_WITH_RECORD: Final = (BodyKind.JSON, BodyKind.INVOICE)  # bodies that have values by path
 
 
 _TEMPLATE: Final = Parameter(
@@ -287,7 +288,7 @@ class RenderRoutes(Routes):
         template = self._pin(asked)
         return Admitted(
             template=template,
-            deliver_to=find_order(principal, self._ports),
+            deliver_to=find_order(principal, self._ports, has_record=asked.kind in _WITH_RECORD),
             subject=check_subject(current_query().get("subject")),
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,

@@ -18,7 +18,7 @@ from shared.identifiers import SLUG
 from shared.records import Record, ShownRecord, Timestamp, doc
 
 MAX_FILES: Final = 500  # of a run, which are open together
-_MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order and in the index
+MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order, the index and mails
 _NAMES: Final = r"[^.\x00-\x1f]{1,100}(\.[^.\x00-\x1f]{1,100}){0,9}$"
 _Path = Annotated[str, msgspec.Meta(pattern=f"^(?!-){_NAMES}", max_length=300)]
 _Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
@@ -341,13 +341,13 @@ def _find(members: Any, path: Sequence[str]) -> Value:
         members = members.get(name) if isinstance(members, dict) else None
     match members:
         case str():
-            return members[:_MAX_VALUE_LENGTH]
+            return members[:MAX_VALUE_LENGTH]
         case bool() | float():
             return members
         case int() if -(2**63) <= members < 2**63:  # what databases store
             return members
         case int():
-            return str(members)[:_MAX_VALUE_LENGTH]
+            return str(members)[:MAX_VALUE_LENGTH]
         case _:
             return None
 

@@ -225,6 +225,7 @@ class BatchItem(Record, frozen=True):
     part_key: str | None = None
     place: PdfLocation | None = None
     warnings: Sequence[Mapping[str, Any]] | None = None
+    values: Mapping[str, Value] | None = None
 
 
 class Slice(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):

@@ -562,7 +562,7 @@ batch_items: Final = Table(
     Column("length", BigInteger),
     Column("crc32", BigInteger),
     Column("warnings", JSON(none_as_null=True)),
-    # Of a run: what its order and its index need of the payload.
+    # What the order and the index of a run, or mails to recipients, need of the payload.
     Column("values", JSON(none_as_null=True)),
     # Why its plan holds it; and the decision that released it, -1 if it was rejected.
     Column("held", Text),

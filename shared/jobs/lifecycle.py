@@ -177,6 +177,7 @@ def _make_outcome_end(outcome: JobOutcome, at: datetime) -> JobEnd:
         pdf_key=outcome.pdf.key,
         pdf_size=outcome.pdf.size,
         warnings=outcome.warnings,
+        values=outcome.values,
     )
 
 

@@ -132,7 +132,7 @@ class RenderJob(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     job table, where its end is stored too. `budget_seconds` limits one run where no client waits until the
     deadline; None means the deadline is the limit. `traceparent` is the parent span where tracing is on.
     Where `is_fetched_for`, a waiting front fetches the remote images that a worker reports missing;
-    `images` are those fetched so far.
+    `images` are those fetched so far. `paths` are those of the payload that the job's delivery needs the values of.
     """
 
     id: str
@@ -154,6 +154,7 @@ class RenderJob(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     is_fetched_for: bool = False
     images: Mapping[str, FetchedImage] = field(default_factory=dict)
     output: RenderOutput = RenderOutput.PDF
+    paths: tuple[str, ...] = ()
 
     @property
     def round(self) -> int:
@@ -187,7 +188,7 @@ class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     describes it.
 
     Timings are milliseconds by stage; `warnings` has one warning for each code, as records list them.
-    `properties` is the result of the inspector for the file's kind.
+    `properties` is the result of the inspector for the file's kind, `values` are those at the job's paths.
     """
 
     job_id: str
@@ -203,6 +204,7 @@ class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     properties: Mapping[str, Any] | None = None
     wanted: tuple[str, ...] = ()
     round: int = 0  # of fetching images that this run of the job knew of
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 # JSON text never contains this byte, so the first one terminates it.

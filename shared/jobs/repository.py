@@ -111,7 +111,7 @@ class Job(ShownRecord, frozen=True):
 
 
 class JobEnd(Record, frozen=True):
-    """The end of a job: a PDF and its pages, or the error body."""
+    """The end of a job: a PDF and its pages, or the error body. `values` of the payload are for its delivery."""
 
     status: JobStatus
     started_at: datetime | None = None
@@ -122,6 +122,7 @@ class JobEnd(Record, frozen=True):
     pdf_key: str | None = None
     pdf_size: int | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
+    values: Mapping[str, Any] | None = None
 
 
 def write_job(job: JobRecord) -> dict[str, Any]:
@@ -179,7 +180,7 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
     for row in rows:
         end = ends[row["id"]]
         if row["deliver_to"] and end.status is JobStatus.SUCCEEDED and end.pdf_key:
-            file = FileSource(key=end.pdf_key, size=end.pdf_size or 0)
+            file = FileSource(key=end.pdf_key, size=end.pdf_size or 0, values=end.values)
             enqueue_result(
                 session,
                 row["deliver_to"],
@@ -283,6 +284,7 @@ def _end_values(end: JobEnd, at: datetime, kept: timedelta) -> dict[str, Any]:
     expires_at = at + kept
     values: dict[str, Any] = end.to_builtins()
     values["warnings"] = values["warnings"] or None
+    del values["values"]
     return values | {"finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
 
 

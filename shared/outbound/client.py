@@ -74,12 +74,14 @@ class DownloadResult:
 class PostResult:
     """The response to a request that sends something: its status, and the `Retry-After` header.
 
-    The body is not read. `is_final` says that no further attempt can have another end.
+    The body is not read; `text` is what a server of another protocol says. `is_final` says that no further attempt
+    can have another end.
     """
 
     status: int
     retry_after: str | None = None
     is_final: bool = False
+    text: str | None = None
 
 
 class Outbound:

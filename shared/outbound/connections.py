@@ -97,12 +97,19 @@ def open_connection(
     except BaseException:
         connection.close()
         raise
-    bounded = connection.sock
-    assert isinstance(bounded, _BoundedSocket)
-    bounded.give_up_at = give_up_at
     # Headers and chunk framing come on top of the body.
-    bounded.bytes_left = limit_bytes + limit_bytes // 4 + 1_000_000
+    limit_socket(
+        connection.sock,
+        give_up_at=give_up_at,
+        limit_bytes=limit_bytes + limit_bytes // 4 + 1_000_000,
+    )
     return connection
+
+
+def limit_socket(sock: Any, *, give_up_at: float, limit_bytes: float) -> None:
+    """Limit a socket of this module or of `tls_context` in time, and in the bytes that it receives."""
+    assert isinstance(sock, _BoundedSocket)
+    sock.give_up_at, sock.bytes_left = give_up_at, limit_bytes
 
 
 def open_socket(

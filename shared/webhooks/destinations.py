@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, BinaryIO, ClassVar, Final
 
 import msgspec
 from sqlalchemy import insert, select, update
 
+from shared.batches.plans import Value
 from shared.db.session import Session
 from shared.db.tables import destinations, webhook_deliveries
 from shared.identifiers import new_id
@@ -20,6 +22,7 @@ from shared.webhooks.repository import DeliveryStatus, DeliveryTarget, Receiver,
 
 NAME_PATTERN: Final = r"^([A-Za-z0-9_{-][A-Za-z0-9._{}-]*)(/[A-Za-z0-9_{-][A-Za-z0-9._{}-]*){0,7}$"
 PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
+_RECORD: Final = re.compile(r"\{record\.([^{}]*)\}")  # of mails: a path into the payload
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_VALUE: Final = 100
 _Line = Annotated[str, msgspec.Meta(max_length=2100, pattern=r"^[^\x00-\x1f\x7f]*$")]
@@ -31,6 +34,39 @@ class DestinationKind(StrEnum):
     S3 = "s3"
     SFTP = "sftp"
     HTTPS = "https"
+    SMTP = "smtp"
+
+
+class Mail(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The mail that has a file attached; in patterns {record.customer.email} is a value of the payload."""
+
+    sender: Annotated[_Line, doc("Address, or Name <address>.", examples=["billing@example.org"])]
+    recipient: Annotated[
+        _Line,
+        doc(
+            "Pattern of one address. {record.customer.email} is the value at that path of the payload, here and in "
+            "the patterns below; they also have the placeholders of name.",
+            examples=["{record.customer.email}"],
+        ),
+    ]
+    subject: Annotated[_Line, doc("Pattern.", examples=["Invoice {record.number}"])]
+    text: Annotated[
+        Annotated[str, msgspec.Meta(max_length=10_000)],
+        doc("Pattern of the plain text.", examples=["Invoice {record.number} is attached."]),
+    ]
+    attachment: Annotated[
+        _Line | None,
+        doc("Pattern of the attachment's name, without extension; as name by default."),
+    ] = None
+    report_to: Annotated[
+        _Line | None, doc("Address for tests, indexes and manifests; the sender's by default.")
+    ] = None
+
+    @property
+    def patterns(self) -> Mapping[str, str]:
+        """Its patterns by field."""
+        names = ("recipient", "subject", "text", "attachment")
+        return {name: getattr(self, name) or "" for name in names}
 
 
 class DestinationRequest(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,7 +76,8 @@ class DestinationRequest(ShownRecord, frozen=True, kw_only=True, forbid_unknown_
         Annotated[str, msgspec.Meta(min_length=1, max_length=2048)],
         doc(
             "s3://access-key@host/bucket/folder?region=…, sftp://user@host/folder (/~/folder: in the home of the user), "
-            "or https://host/folder. s3+http is without TLS.",
+            "https://host/folder, or smtp://user@host with STARTTLS, smtps://user@host. s3+http, and smtp+plain to "
+            "private addresses, are without TLS.",
             examples=["https://files.example.org/inbox"],
         ),
     ]
@@ -56,14 +93,21 @@ class DestinationRequest(ShownRecord, frozen=True, kw_only=True, forbid_unknown_
     host_key: Annotated[
         _Line | None, doc("SFTP, required: the server's host key, as ssh-keyscan prints it.")
     ] = None
+    mail: Annotated[Mail | None, doc("SMTP, required: whom the files go to, and with what.")] = None
     secret: Annotated[
         Annotated[str, msgspec.Meta(max_length=8192)],
         doc(
             "S3: the secret key. SFTP: a password, or a private key in PEM. HTTPS: the value of the header "
-            "Authorization. Stored encrypted, and never shown.",
+            "Authorization. SMTP: the password of the user, if there is one. Stored encrypted, and never shown.",
             writeOnly=True,
         ),
     ] = ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths into the payload whose values its mails need."""
+        patterns = self.mail.patterns.values() if self.mail else ()
+        return tuple(dict.fromkeys(_RECORD.findall("".join(patterns))))
 
 
 class Destination(Receiver, frozen=True):
@@ -92,11 +136,26 @@ class _Times(ShownRecord, frozen=True):
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file to be uploaded under a name with folders. `id` is the same in each attempt.
+
+    `values` are those of the placeholders of a mail; None for a test, index or manifest.
+    """
+
+    id: str
+    name: str
+    file: BinaryIO
+    size: int
+    media_type: str
+    values: Mapping[str, Value] | None = None
+
+
 class FileSource(Record, frozen=True, omit_defaults=True):
     """The file of a delivery: a blob or a part of one, or the text of a test.
 
     For a batch it is the last of its files, the index or manifest, before which those from `after` on are
-    added to the outbox; None once they are.
+    added to the outbox; None once they are. `values` are those of the placeholders of a mail.
     """
 
     media_type: str = "application/pdf"
@@ -105,19 +164,39 @@ class FileSource(Record, frozen=True, omit_defaults=True):
     size: int = 0
     batch_id: str | None = None
     after: int | None = None
+    values: Mapping[str, Value] | None = None
 
 
-def name_file(
-    pattern: str, extension: str, *, job: str, at: datetime, batch: str | None = None, **others: Any
-) -> str:
-    """Return the name of a file; `others` are `index` and `key`. Unsafe characters are replaced by `_`."""
-    values = {
+def address_file(
+    settings: DestinationRequest, file: FileSource, **about: Any
+) -> tuple[str, FileSource]:
+    """Return the name of a PDF at a destination, and the file with the values of its mail.
+
+    `file` has those of the payload by path; `about` is that of `name_file`.
+    """
+    name = name_file(settings.name, ".pdf", **about)
+    if settings.mail is None:
+        return name, file.replace(values=None)
+    record = {f"record.{path}": value for path, value in (file.values or {}).items()}
+    return name, file.replace(values={**find_values(**about), **record})
+
+
+def find_values(
+    *, job: str, at: datetime, batch: str | None = None, **others: Any
+) -> dict[str, str]:
+    """Return the values of the placeholders of names; `others` are `index` and `key`."""
+    return {
         "job": job,
         "batch": batch or job,
         "index": f"{others.get('index', 0):06d}",
         "date": at.date().isoformat(),
         "key": others.get("key") or job,
     }
+
+
+def name_file(pattern: str, extension: str, **about: Any) -> str:
+    """Return the name of a file; see `find_values`. Unsafe characters are replaced by `_`."""
+    values = find_values(**about)
     return PLACEHOLDER.sub(lambda found: _make_safe(values[found[1]]), pattern) + extension
 
 
@@ -180,15 +259,12 @@ def enqueue_result(
     if row is None:
         return
     found = Destination.of_row(row)
-    pattern = found.settings.name
     if file.batch_id is None:
-        event, name = (
-            WebhookEvent.JOB_SUCCEEDED,
-            name_file(pattern, extension, job=job_id, at=at, key=key),
-        )
+        event = WebhookEvent.JOB_SUCCEEDED
+        name, file = address_file(found.settings, file, job=job_id, at=at, key=key)
     else:
         event = WebhookEvent.BATCH_FINISHED
-        name = name_last_file(pattern, extension, batch=file.batch_id, at=at)
+        name = name_last_file(found.settings.name, extension, batch=file.batch_id, at=at)
     delivery = repository.new_delivery(
         DeliveryTarget(row["account_id"], found.kind, found.id),
         event,
@@ -198,6 +274,13 @@ def enqueue_result(
         name=name,
     )
     session.execute(insert(webhook_deliveries).values(**delivery))
+
+
+def find_paths(session: Session, destination_id: str) -> tuple[str, ...]:
+    """Return the paths into the payload that a destination needs the values of; it may have been deleted."""
+    query = select(destinations.c.settings).where(destinations.c.id == destination_id)
+    settings = session.scalar(query)
+    return () if settings is None else DestinationRequest.of_builtins(settings).paths
 
 
 def add_batch_files(

@@ -135,12 +135,14 @@ class Attempt(ShownRecord, frozen=True):
     status: Annotated[
         int | None,
         doc(
-            "HTTP status of the target's response; absent without one.",
+            "Status of the target's response, of HTTP or SMTP; absent without one.",
             minimum=100,
             maximum=999,
         ),
     ] = None
-    error: Annotated[str | None, doc("Why there was no response.")] = None
+    error: Annotated[str | None, doc("Why there was no response, or what a mail server says.")] = (
+        None
+    )
 
 
 class Delivery(ShownRecord, frozen=True):

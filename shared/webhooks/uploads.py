@@ -1,34 +1,46 @@
-"""Uploads to destinations of accounts, by S3, SFTP and HTTPS, over checked connections alone."""
+"""Uploads to destinations of accounts, by S3, SFTP, HTTPS and SMTP, over checked connections alone."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+import smtplib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from email.message import EmailMessage
+from email.utils import parseaddr
 from io import StringIO
-from threading import Timer
-from typing import TYPE_CHECKING, BinaryIO, Final
+from socket import socket
+from threading import BoundedSemaphore, Timer
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 from shared.clock import ticks
 from shared.errors import ServiceError
+from shared.limits import MB
 from shared.outbound.client import Outbound, PostResult
+from shared.outbound.connections import limit_socket, tls_context
 from shared.outbound.targets import (
     Target,
     TargetRefusedError,
     TargetUnreachableError,
+    is_private,
     parse_target,
 )
-from shared.webhooks.destinations import PLACEHOLDER, DestinationKind, DestinationRequest
+from shared.webhooks.destinations import PLACEHOLDER, DestinationKind, DestinationRequest, Upload
+from shared.webhooks.mails import check_address, compose
 
 if TYPE_CHECKING:  # loaded with the first upload by SFTP
     from paramiko import PKey, SFTPClient, Transport
 
 # The names of the algorithms that an RSA host key signs with (RFC 8332).
 _PLACEHOLDERS: Final = frozenset(("job", "batch", "index", "date", "key"))
+_RECORD_PATH: Final = re.compile(r"record(\.[^.\x00-\x1f]{1,100}){1,10}")
+_MAX_PATHS: Final = 30
+_MAX_MAIL_BYTES: Final = 10 * MB  # servers accept 20 to 35 MB, in which a file has a third more
+_LARGE_MAILS: Final = BoundedSemaphore(4)  # each is in memory about six times
 _HOST_KEY: Final = re.compile(r"(ssh-|ecdsa-sha2-)[a-z0-9-]{3,40} [A-Za-z0-9+/]{40,2000}={0,2}\Z")
 _RSA: Final = ("rsa-sha2-512", "rsa-sha2-256")
 
@@ -38,6 +50,9 @@ _SCHEMES: Final = {
     "s3+http": (DestinationKind.S3, 80),
     "sftp": (DestinationKind.SFTP, 22),
     "https": (DestinationKind.HTTPS, 443),
+    "smtp": (DestinationKind.SMTP, 587),
+    "smtps": (DestinationKind.SMTP, 465),
+    "smtp+plain": (DestinationKind.SMTP, 25),
 }
 
 
@@ -52,17 +67,6 @@ class Address:
     bucket: str
     folder: str
     region: str
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file to be uploaded under a name with folders. `id` is the same in each attempt."""
-
-    id: str
-    name: str
-    file: BinaryIO
-    size: int
-    media_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,7 @@ def check_destination(settings: DestinationRequest) -> Address:
 
 
 def _check_name(name: str) -> None:
-    found, rest = PLACEHOLDER.findall(name), PLACEHOLDER.sub("", name)
-    if not _PLACEHOLDERS.issuperset(found) or "{" in rest or "}" in rest:
-        raise ValueError(f"in name {{…}} is one of {', '.join(sorted(_PLACEHOLDERS))}")
+    found = _check_pattern("name", name)
     if not {"job", "key"} & set(found) and not {"batch", "index"} <= set(found):
         raise ValueError(
             "name must contain {job}, {key}, or both {batch} and {index}: files of equal names "
@@ -106,7 +108,36 @@ def _check_name(name: str) -> None:
         )
 
 
+def _check_pattern(field: str, pattern: str, *, others: str = "") -> list[str]:
+    """Return the placeholders of a pattern, which are those of names, or paths where `others` names them."""
+    found: list[str] = PLACEHOLDER.findall(pattern)
+    named = {each for each in found if not (others and _RECORD_PATH.fullmatch(each))}
+    if not _PLACEHOLDERS.issuperset(named) or set("{}") & set(PLACEHOLDER.sub("", pattern)):
+        raise ValueError(f"in {field} {{…}} is one of {', '.join(sorted(_PLACEHOLDERS))}{others}")
+    return found
+
+
+def _check_mail(settings: DestinationRequest) -> None:
+    if settings.mail is None:
+        raise ValueError("mail is required, with sender, recipient, subject and text")
+    if urlsplit(settings.url).username and not settings.secret:
+        raise ValueError("secret is required, the password of the user")
+    for field, pattern in settings.mail.patterns.items():
+        _check_pattern(f"mail.{field}", pattern, others=" or a path as record.customer.email")
+    if len(settings.paths) > _MAX_PATHS:
+        raise ValueError(f"mail names more than {_MAX_PATHS} values of the payload")
+    check_address(parseaddr(settings.mail.sender)[1])
+    if settings.mail.report_to is not None:
+        check_address(settings.mail.report_to)
+    if not PLACEHOLDER.search(settings.mail.recipient):
+        check_address(settings.mail.recipient)
+
+
 def _check_kind(kind: DestinationKind, settings: DestinationRequest) -> None:
+    if kind is DestinationKind.SMTP:
+        _check_mail(settings)
+    elif settings.mail is not None:
+        raise ValueError("mail is accepted with an url that begins with smtp or smtps")
     if kind in (DestinationKind.S3, DestinationKind.SFTP) and not settings.secret:
         raise ValueError("secret is required")
     if kind is DestinationKind.HTTPS and not (settings.secret + " ").isprintable():
@@ -169,6 +200,7 @@ def upload(
         DestinationKind.S3: _send_to_s3,
         DestinationKind.SFTP: _send_by_sftp,
         DestinationKind.HTTPS: _send_by_https,
+        DestinationKind.SMTP: _send_by_smtp,
     }[address.kind]
     try:
         return send(_Sending(outbound, address, endpoint, item, ticks() + deadline_seconds))
@@ -258,9 +290,7 @@ def _open_sftp(sending: _Sending) -> Iterator[SFTPClient]:
     except paramiko.AuthenticationException:
         raise TargetUnreachableError("its server does not accept the user and the secret") from None
     except (paramiko.SSHException, EOFError, OSError) as error:
-        late = "its server did not respond in time"
-        why = late if not sending.seconds_left else f"its server refuses: {str(error)[:200]}"
-        raise TargetUnreachableError(why) from error
+        raise _unreachable(sending, error) from error
     finally:
         alarm.cancel()
         transport.close()
@@ -281,6 +311,71 @@ def _authenticate(transport: Transport, user: str, endpoint: DestinationRequest)
         transport.auth_publickey(user, _load_private_key(endpoint.secret))
     else:
         transport.auth_password(user, endpoint.secret)
+
+
+def _unreachable(sending: _Sending, error: Exception) -> TargetUnreachableError:
+    late = "its server did not respond in time"
+    why = f"its server refuses: {str(error)[:200]}" if sending.seconds_left else late
+    return TargetUnreachableError(why)
+
+
+def _send_by_smtp(sending: _Sending) -> PostResult:
+    """Send a mail; what its record lacks, or the server refuses for good, is final."""
+    mail, item = sending.endpoint.mail, sending.item
+    assert mail is not None
+    if item.size > _MAX_MAIL_BYTES:
+        why = f"the file has more than {_MAX_MAIL_BYTES:,} bytes, the limit of mails"
+        return PostResult(0, is_final=True, text=why)
+    with _LARGE_MAILS if item.size >= MB else nullcontext():
+        try:
+            message = compose(mail, item)
+        except ValueError as error:
+            return PostResult(0, is_final=True, text=str(error))
+        return _send_mail(sending, message)
+
+
+def _send_mail(sending: _Sending, message: EmailMessage) -> PostResult:
+    sender, recipient = (message[name].addresses[0] for name in ("From", "To"))
+    words: bytes | str
+    try:
+        with closing(_SmtpClient(sending, sender.domain)) as client:
+            if sending.address.scheme == "smtp":
+                client.starttls(context=tls_context())
+                limit_socket(client.sock, give_up_at=sending.give_up_at, limit_bytes=MB)
+            if sending.address.user:
+                client.login(sending.address.user, sending.endpoint.secret)
+            client.sendmail(sender.addr_spec, [recipient.addr_spec], message.as_bytes())
+            with suppress(OSError):  # the mail has been accepted
+                client.quit()
+        return PostResult(250)
+    except smtplib.SMTPRecipientsRefused as error:
+        code, words = error.recipients[recipient.addr_spec]
+    except (smtplib.SMTPSenderRefused, smtplib.SMTPDataError) as error:
+        code, words = error.smtp_code, error.smtp_error
+    except OSError as error:  # as all others of smtplib are
+        raise _unreachable(sending, error) from error
+    said = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
+    return PostResult(code, is_final=code >= 500, text=" ".join(said.split())[:500])
+
+
+class _SmtpClient(smtplib.SMTP):
+    """A client of a mail server over a checked connection; `name` is what it calls itself."""
+
+    def __init__(self, sending: _Sending, name: str) -> None:
+        self._sending = sending
+        target = sending.address.target
+        super().__init__(target.host, target.port, local_hostname=name)
+
+    def _get_socket(self, *_: Any) -> socket:
+        address, give_up_at = self._sending.address, self._sending.give_up_at
+        sock = self._sending.outbound.connect(address.target, give_up_at=give_up_at)
+        if address.scheme == "smtps":
+            sock = tls_context().wrap_socket(sock, server_hostname=address.target.host)
+        elif address.scheme == "smtp+plain" and not is_private(sock.getpeername()[0]):
+            sock.close()
+            raise TargetUnreachableError("smtp+plain is for private addresses: use smtp or smtps")
+        limit_socket(sock, give_up_at=give_up_at, limit_bytes=MB)
+        return sock
 
 
 def _make_folders(sftp: SFTPClient, folder: str) -> None:

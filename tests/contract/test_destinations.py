@@ -8,10 +8,12 @@ import pytest
 from sqlalchemy import select
 
 from shared.clock import now
-from shared.db.tables import batches, destinations
+from shared.db.tables import batch_items, batches, destinations, webhook_deliveries
 from shared.jobs.repository import list_due_jobs
 from shared.queue.names import BATCH
+from shared.webhooks.destinations import FileSource
 from shared.webhooks.repository import list_deliveries
+from workers.render.run import execute
 
 URL = "https://93.184.216.34/in"
 XML = {"data": b"<d/>", "content_type": "text/xml"}
@@ -92,6 +94,57 @@ def test_a_batch_that_ends_is_delivered_with_its_index(caller, template, slices,
     with database.snapshot() as session:
         row = session.execute(select(batches.c.deliver_to, batches.c.subject)).one()
     assert tuple(row) == (made, "customer-47")
+
+
+def add_mail(client) -> str:
+    mail = {
+        "sender": "Billing <billing@example.org>",
+        "recipient": "{record.customer.email}",
+        "subject": "Invoice {record.number}",
+        "text": "It is attached.",
+    }
+    return add(client, url="smtp://ada@93.184.216.34", mail=mail)
+
+
+def test_a_render_is_mailed_with_the_values_of_its_payload(
+    caller, numbered, worker, slices, database
+):
+    worker.queues = [BATCH]
+    farm = slices.farm  # with the real engine
+    worker.answer = lambda job: execute(job, farm, farm.images.of_job(job, farm.claims))
+    made = add_mail(caller)
+    body = {"customer": {"email": "bo@example.com", "name": "Bo"}, "number": 7}
+    path = f"/v2/pdf?template={numbered}&deliver={made}"
+    job = caller.post(path, headers=ASYNC, json=body).json["id"]
+    assert caller.get(f"/v2/jobs/{job}?wait=60").json["status"] == "succeeded"
+    with database.snapshot() as session:
+        source = FileSource.decode(session.scalar(select(webhook_deliveries.c.payload)))
+    fixed = {"job": job, "batch": job, "index": "000000", "key": job}
+    found = {"record.customer.email": "bo@example.com", "record.number": 7}
+    assert source.values == fixed | found | {"date": source.values["date"]}
+
+
+def test_documents_of_a_batch_keep_the_values_that_their_mails_need(
+    caller, numbered, slices, database
+):
+    path = f"/v2/batches?template={numbered}&deliver={add_mail(caller)}"
+    body = b'{"number": 1, "customer": {"email": "a@example.com"}}\n{"number": 2}\n'
+    caller.post(path, data=body, content_type="application/x-ndjson")
+    slices.work_off()
+    with database.snapshot() as session:
+        rows = session.scalars(select(batch_items.c["values"]).order_by(batch_items.c.index)).all()
+    assert rows == [{"customer.email": "a@example.com", "number": 1}, {"number": 2}]
+
+
+def test_mails_that_need_a_payload_are_not_ordered_without(caller, template):
+    made = add_mail(caller)
+    merged = f"/v2/batches?template={template}&output=merged&deliver={made}"
+    for answer in (
+        caller.post(merged, data=b"{}\n", content_type="application/x-ndjson"),
+        caller.post(f"/v2/pdf?deliver={made}", headers=ASYNC, **XML),
+    ):
+        assert answer.status_code == 400
+        assert "need values of the payload" in answer.json["message"]
 
 
 def test_only_a_render_on_record_is_delivered(caller):

@@ -10,6 +10,7 @@ from typing import BinaryIO, Final, TypeVar
 
 from shared.batches.chunk_results import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.batches.csv_rows import InvalidRow
+from shared.batches.plans import Plan
 from shared.batches.records import Batch, BatchOutput, Chunk, DocumentResult, Slice
 from shared.blobs.store import BlobMissingError
 from shared.clock import epoch, now, ticks
@@ -28,6 +29,7 @@ from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.traces import Traces
 from shared.usage.metering import allowance_exceeded
 from shared.usage.repository import find_totals
+from shared.webhooks.destinations import find_paths
 from workers.batches.documents import BatchContext, DocumentLimits, is_outage, open_documents
 from workers.batches.writers import Writer, open_writer
 from workers.render.budget import GARBAGE
@@ -144,6 +146,12 @@ class _SliceRun:
         key, size = self._store(writer)
         return Checkpoint(self.chunk.done, done_bytes, key, size, tuple(ended))
 
+    def _find_paths(self) -> tuple[str, ...]:
+        if self.batch.deliver_to is None:
+            return ()
+        with self.batch_context.database.snapshot() as session:
+            return find_paths(session, self.batch.deliver_to)
+
     def _render_documents(
         self, writer: Writer, start: SliceStart
     ) -> tuple[list[DocumentResult], int]:
@@ -165,6 +173,7 @@ class _SliceRun:
     ) -> Iterator[tuple[int, DocumentResult]]:
         stop_at = ticks() + SLICE_SECONDS
         step_at = 0.0
+        mailed = Plan(fields=_retry(self._find_paths))
         pages = 0
         over: int | None = None
         with open_documents(self.batch_context.blobs, self.batch, self.chunk) as documents:
@@ -198,6 +207,8 @@ class _SliceRun:
                     yield end, DocumentResult(index, error=outcome)
                 else:
                     pages += outcome.pages
+                    if mailed.fields and not isinstance(document, InvalidRow):
+                        outcome = outcome.replace(values=mailed.read_values(document))
                     yield end, outcome
 
     def _step(self, index: int, *, is_careful: bool) -> SliceStep:

@@ -225,6 +225,7 @@ class WebhookDeliverer:
             result = self._send(delivery)
             if result is None:
                 return
+            error = result.text
         except (TargetRefusedError, TargetUnreachableError) as failure:
             result, error = _NO_ANSWER, str(failure)
         except BlobMissingError:

@@ -22,12 +22,13 @@ from shared.outbound import Outbound, PostResult
 from shared.webhooks.destinations import (
     DestinationRequest,
     FileSource,
+    Upload,
     add_batch_files,
+    address_file,
     find_unended,
-    name_file,
 )
 from shared.webhooks.repository import DueDelivery, postpone_delivery
-from shared.webhooks.uploads import Upload, upload
+from shared.webhooks.uploads import upload
 
 _Named: TypeAlias = tuple[str, FileSource]
 _AT_ONCE: Final = 500  # files of a batch that one transaction adds
@@ -92,6 +93,7 @@ class FileSender:
             file=file,
             size=size,
             media_type=source.media_type,
+            values=source.values,
         )
         seconds = min(_SECONDS + _SECONDS_PER_MB * size / MB, _MAX_SECONDS)
         return upload(self.outbound, settings, item, deadline_seconds=seconds)
@@ -99,11 +101,11 @@ class FileSender:
     def _add_files(
         self, delivery: DueDelivery, source: FileSource, batch: Batch, after: int
     ) -> None:
-        pattern = _read_settings(delivery).name
+        settings = _read_settings(delivery)
         with self.database.snapshot() as session:
             if batch.output is BatchOutput.MERGED:
                 files, has_more = (
-                    _name_files(batch, pattern, list_files(session, batch.id), after),
+                    _name_files(batch, settings, list_files(session, batch.id), after),
                     False,
                 )
             else:
@@ -112,9 +114,7 @@ class FileSender:
                 )
                 after = items[-1].index if items else after
                 files = [
-                    (name_item(batch, item, pattern), _source_of(item))
-                    for item in items
-                    if item.place is not None
+                    _name_item(batch, item, settings) for item in items if item.place is not None
                 ]
         with self.database.session() as session:
             add_batch_files(
@@ -134,10 +134,10 @@ class FileSender:
         self, delivery: DueDelivery, batch: Batch, undelivered: set[str]
     ) -> Iterator[tuple[BinaryIO, int]]:
         """Open the manifest: a line for each document, with its file and whether it was delivered."""
-        pattern = _read_settings(delivery).name
+        settings = _read_settings(delivery)
         with tempfile.SpooledTemporaryFile(max_size=MB) as file:
             for item in iterate_items(self.database, batch):
-                name = name_item(batch, item, pattern) if item.place else None
+                name = _name_item(batch, item, settings)[0] if item.place else None
                 line = {
                     "index": item.index,
                     "job": item_job_id(batch.id, item.index),
@@ -157,13 +157,18 @@ def _read_settings(delivery: DueDelivery) -> DestinationRequest:
     return DestinationRequest.of_builtins(delivery.settings)
 
 
-def name_item(batch: Batch, item: BatchItem, pattern: str) -> str:
-    """Return the name of a document's PDF at a destination."""
-    job = item_job_id(batch.id, item.index)
-    return name_file(
-        pattern,
-        ".pdf",
-        job=job,
+def _name_item(batch: Batch, item: BatchItem, settings: DestinationRequest) -> _Named:
+    """Return a document's PDF with its name at a destination."""
+    assert item.place is not None
+    return address_file(
+        settings,
+        FileSource(
+            key=item.part_key,
+            offset=item.place.offset,
+            size=item.place.length,
+            values=item.values,
+        ),
+        job=item_job_id(batch.id, item.index),
         at=batch.created_at,
         batch=batch.id,
         index=item.index,
@@ -172,7 +177,7 @@ def name_item(batch: Batch, item: BatchItem, pattern: str) -> str:
 
 
 def _name_files(
-    batch: Batch, pattern: str, files: Sequence[StoredFile], after: int
+    batch: Batch, settings: DestinationRequest, files: Sequence[StoredFile], after: int
 ) -> list[_Named]:
     """Return the files of a merged batch: those of its plan, or its one PDF."""
     first = max(after, INDEX_NUMBER) + 1  # before it are proofs and reprints, which are fetched
@@ -180,22 +185,14 @@ def _name_files(
     if batch.result_key is not None:
         found[0] = batch.result_key, batch.result_bytes or 0
     return [
-        (
-            name_file(
-                pattern,
-                ".pdf",
-                job=f"{batch.id}-{number}" if number else batch.id,
-                at=batch.created_at,
-                batch=batch.id,
-                index=number,
-                key=batch.subject,
-            ),
+        address_file(
+            settings,
             FileSource(key=key, size=size),
+            job=f"{batch.id}-{number}" if number else batch.id,
+            at=batch.created_at,
+            batch=batch.id,
+            index=number,
+            key=batch.subject,
         )
         for number, (key, size) in found.items()
     ]
-
-
-def _source_of(item: BatchItem) -> FileSource:
-    assert item.place is not None
-    return FileSource(key=item.part_key, offset=item.place.offset, size=item.place.length)

@@ -42,10 +42,11 @@ class Dependent:
 class Destination:
     url: str
     id: str
-    kind: Literal["s3", "sftp", "https"]
+    kind: Literal["s3", "sftp", "https", "smtp"]
     created_at: str
     name: str | None = None
     host_key: str | None = None
+    mail: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

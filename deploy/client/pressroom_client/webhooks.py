@@ -128,8 +128,8 @@ class Destinations:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, url: str, *, secret: str = "", **fields: str) -> Destination:
-        """Add a destination; `fields` are `name`, and `host_key` for SFTP."""
+    def create(self, url: str, *, secret: str = "", **fields: Any) -> Destination:
+        """Add a destination; `fields` are `name`, `host_key` for SFTP, and `mail` for SMTP, a mapping."""
         given = {"url": url, "secret": secret, **fields}
         return self._transport.read(Destination, "POST", "/v2/destinations", fields=given)
 

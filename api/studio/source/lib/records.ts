@@ -754,8 +754,9 @@ export interface Destination {
   url: string;
   name?: string;
   host_key?: string;
+  mail?: Mail;
   id: string;
-  kind: "s3" | "sftp" | "https";
+  kind: "s3" | "sftp" | "https" | "smtp";
   created_at: string;
 }
 
@@ -763,7 +764,17 @@ export interface DestinationRequest {
   url: string;
   name?: string;
   host_key?: string;
+  mail?: Mail;
   secret?: string;
+}
+
+export interface Mail {
+  sender: string;
+  recipient: string;
+  subject: string;
+  text: string;
+  attachment?: string;
+  report_to?: string;
 }
 
 export interface Destinations {
