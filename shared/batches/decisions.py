@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 
-from shared.batches.plans import PROOF, Plan, RunFile
+from shared.batches.plans import PROOF, Plan, RunFile, group_sets
 from shared.batches.records import Batch, BatchStatus, ItemStatus
 from shared.batches.repository import deliver_batch, read_batch
 from shared.batches.runs import (
@@ -154,8 +154,9 @@ def select_documents(plan: Plan, files: Sequence[RunFile], wanted: Reprint) -> s
     number = 0
     for at, file in enumerate(files, 1):
         sheet = 1
+        firsts = {members[0].index for members in group_sets(plan, file.documents)}
         for document in file.documents:
-            number += 1
+            number += document.index in firsts
             after = sheet + plan.sheets_of(document.pages)
             is_chosen = {
                 Unit.DOCUMENTS: first <= document.index <= last,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import groupby
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -161,6 +162,10 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         msgspec.Meta(max_length=8),
     ] = ()
     split: Split = Split()
+    household: Annotated[
+        _Path | None,
+        doc("A path into the payload: documents of one value that follow each other are one set."),
+    ] = None
     duplex: Annotated[
         bool, doc("Each document begins on a front: a blank page follows an odd number of pages.")
     ] = False
@@ -183,7 +188,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     def paths(self) -> Sequence[str]:
         """The paths whose values are kept with each document."""
         named = [path.removeprefix("-") for path in self.sort]
-        named += [self.split.value] if self.split.value else []
+        named += [path for path in (self.split.value, self.household) if path]
         named += [condition.value for condition in self.hold.conditions]
         return list(dict.fromkeys([*named, *self.fields]))
 
@@ -268,19 +273,37 @@ def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
         ordered.sort(key=lambda each: _rank(each.values.get(name)) or last, reverse=path != name)
     files: list[RunFile] = []
     sheets = 0
-    for document in ordered:
-        value = document.values.get(plan.split.value) if plan.split.value else None
-        own = plan.sheets_of(document.pages)
-        if not files or _is_full(files[-1], plan.split, sheets + own) or files[-1].value != value:
+    for members in group_sets(plan, ordered):
+        value = members[0].values.get(plan.split.value) if plan.split.value else None
+        own = sum(plan.sheets_of(document.pages) for document in members)
+        documents_then = len(files[-1].documents) + len(members) if files else 0
+        is_full = _is_full(plan.split, documents_then, sheets + own)
+        if not files or is_full or files[-1].value != value:
             if len(files) == MAX_FILES:
                 raise TooManyFilesError(
                     f"The plan divides the documents into more than {MAX_FILES} files: split into larger ones."
                 )
             files.append(RunFile([], value))
             sheets = 0
-        files[-1].documents.append(document)
+        files[-1].documents.extend(members)
         sheets += own
     return files
+
+
+def group_sets(plan: Plan, documents: Iterable[RunDocument]) -> list[list[RunDocument]]:
+    """Return documents, in the order of a run or of one of its files, as sets: each goes to one envelope.
+
+    A document without a key of a household is a set. So is one whose key may have been cut: another one may
+    begin alike.
+    """
+
+    def find_key(document: RunDocument) -> tuple[Value, ...]:
+        key = document.values.get(plan.household) if plan.household else None
+        if key in (None, "") or (isinstance(key, str) and len(key) >= MAX_VALUE_LENGTH):
+            return (document.index,)
+        return (key, document.values.get(plan.split.value) if plan.split.value else None)
+
+    return [list(members) for _, members in groupby(documents, find_key)]
 
 
 class TooManyFilesError(ValueError):
@@ -358,7 +381,7 @@ def _rank(value: Value) -> tuple[int, Any] | None:
     return (1, value) if isinstance(value, str) else (0, float(value))
 
 
-def _is_full(file: RunFile, split: Split, sheets: int) -> bool:
-    if split.documents is not None and len(file.documents) >= split.documents:
+def _is_full(split: Split, documents: int, sheets: int) -> bool:
+    if split.documents is not None and documents > split.documents:
         return True
     return split.sheets is not None and sheets > split.sheets

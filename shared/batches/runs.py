@@ -19,6 +19,7 @@ from shared.batches.plans import (
     RunFile,
     Value,
     arrange,
+    group_sets,
 )
 from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
 from shared.batches.repository import count_items
@@ -260,9 +261,10 @@ def _rows(
     number_in_run = 0
     for number, file in enumerate(files, 1):
         page = sheet = 1
+        firsts = {members[0].index for members in group_sets(plan, file.documents)}
         for position, document in enumerate(file.documents, 1):
             sheets = plan.sheets_of(document.pages)
-            number_in_run += 1
+            number_in_run += document.index in firsts
             yield {
                 **_row(batch, plan, others.pop(document.index)),
                 "status": "delivered",

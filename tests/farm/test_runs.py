@@ -132,6 +132,64 @@ def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(c
     assert read[1::2] == [[]] * 6
 
 
+HOUSEHOLDS = [
+    {"n": 1, "zip": "1000", "home": "a", "extra": ["a", "b", "c"]},
+    {"n": 2, "zip": "2000", "home": "b"},
+    {"n": 3, "zip": "1000", "home": "a"},
+    {"n": 4, "zip": "3000", "home": "b"},
+    {"n": 5, "zip": "2000", "home": "b"},
+    {"n": 6, "zip": "2500"},
+    {"n": 7, "zip": "2500"},
+    {"n": 8, "zip": "2600", "home": ""},
+    {"n": 9, "zip": "2600", "home": ""},
+]
+
+
+def test_documents_of_a_household_are_one_set_that_is_not_divided(caller, run):
+    plan = {
+        "sort": ["zip"],
+        "split": {"sheets": 4},
+        "household": "home",
+        "duplex": True,
+        "fields": ["n"],
+        "marks": {"type": "datamatrix", "left": 3, "top": 3, "clear": 1},
+    }
+    batch_id = run(plan, HOUSEHOLDS)
+    read = []
+    for number in (1, 2, 3):
+        pdf = caller.get(f"/v2/batches/{batch_id}/files/{number}").data
+        pages = list(pypdfium2.PdfDocument(pdf))
+        codes = [zxingcpp.read_barcodes(page.render(scale=4).to_pil()) for page in pages]
+        assert codes[1::2] == [[]] * (len(pages) // 2)
+        read.append([code.text for found in codes[::2] for code in found])
+    # The second household does not fit beside the first; number 4 is of its key but stands apart.
+    assert read == [
+        ["0000010103", "0000010203", "0000010303"],
+        ["0000020102", "0000020202", "0000030101", "0000040101"],
+        ["0000050101", "0000060101", "0000070101"],
+    ]
+    rows = list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
+    assert [(row["n"], row["set"], row["first_sheet"], row["sheets"]) for row in rows] == [
+        ("1", "1", "1", "2"), ("3", "1", "3", "1"), ("2", "2", "1", "1"), ("5", "2", "2", "1"),
+        ("6", "3", "3", "1"), ("7", "4", "4", "1"), ("8", "5", "1", "1"), ("9", "6", "2", "1"),
+        ("4", "7", "3", "1"),
+    ]  # fmt: skip
+    account = account_of(caller, batch_id)
+    assert [each["sheets"] for each in account["files"]] == [3, 4, 3]
+    assert (account["delivered"], account["sheets"]) == (9, 10)
+
+
+def test_documents_of_a_household_are_apart_where_values_or_keys_may_differ():
+    plan = plans.Plan(split=plans.Split(value="v", documents=2), household="h", sort=("h",))
+    values = [("x", 1), ("x", 1), ("x", 1), ("x", 2), ("y" * 200, 3), ("y" * 200, 3)]
+    documents = [plans.RunDocument(at, 1, {"h": h, "v": v}) for at, (h, v) in enumerate(values)]
+    files = plans.arrange(plan, documents)
+    # A household of more documents than a file may have is a file.
+    assert [len(file.documents) for file in files] == [3, 1, 2]
+    sets = [plans.group_sets(plan, file.documents) for file in files]
+    assert [len(each) for each in sets] == [1, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("marks", "accepted"),
     [
@@ -282,6 +340,7 @@ def test_plans_are_stored_in_versions_listed_and_deleted(caller):
         ({"split": {"documents": 0}}, "split.documents"),
         ({"split": {"documents": 5, "sheets": 5}}, "documents or sheets"),
         ({"split": {"pages": 5}}, "pages"),
+        ({"household": "-home"}, "household"),
         ({"index": "xml"}, "index"),
         ({"fields": ["a"] * 21}, "fields"),
         ({"sorted": []}, "sorted"),

@@ -35,6 +35,7 @@ from shared.batches.plans import (
     TooManyFilesError,
     Value,
     arrange,
+    group_sets,
 )
 from shared.batches.records import Batch, BatchOutput, ItemStatus
 from shared.batches.repository import (
@@ -340,14 +341,22 @@ class _RunWriter:
 
 
 def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placement]:
-    """Return the place of each document by its index, with its number and first sheet in the run."""
+    """Return the place of each document by its index, with the number and first sheet in the run of its set."""
     places: dict[int, Placement] = {}
-    sheet = 1
+    first, number = 1, 0
     for at, file in enumerate(files):
-        for position, document in enumerate(file.documents):
-            number = len(places) + 1
-            places[document.index] = Placement(at, position, document.pages, number, sheet)
-            sheet += plan.sheets_of(document.pages)
+        position = 0
+        for members in group_sets(plan, file.documents):
+            number += 1
+            sheets = sum(plan.sheets_of(document.pages) for document in members)
+            before = 0
+            for document in members:
+                places[document.index] = Placement(
+                    at, position, document.pages, number, first, before, sheets
+                )
+                before += plan.sheets_of(document.pages)
+                position += 1
+            first += sheets
     return places
 
 

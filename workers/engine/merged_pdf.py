@@ -160,8 +160,8 @@ def sort_parts(
                 marks,
                 number=placement.number,
                 sequence=placement.first_sheet,
-                sheet=sheet + 1,
-                sheets=-(-placement.pages // pages_of_sheet),
+                sheet=placement.sheets_before + sheet + 1,
+                sheets=placement.sheets,
                 page_height=height,
             )
         return drawn

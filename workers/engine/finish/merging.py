@@ -25,8 +25,10 @@ class Placement(NamedTuple):
     file: int | None
     position: int
     pages: int
-    number: int = 0  # of the document and its first sheet in all files, from 1
+    number: int = 0  # of its set and the set's first sheet in all files, from 1
     first_sheet: int = 0
+    sheets_before: int = 0  # in its set
+    sheets: int = 0  # of its set
 
 
 # Returns the operators that draw the marks of a page of a document, from 1, of a width and a height.

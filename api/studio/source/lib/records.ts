@@ -653,6 +653,7 @@ export interface HoldCondition {
 export interface Plan {
   sort?: Array<string>;
   split?: PlanSplit;
+  household?: string;
   duplex?: boolean;
   marks?: PlanMarks;
   hold?: PlanHold;
