@@ -35,6 +35,7 @@ from shared.jobs.records import (
 from shared.queue.broker import Broker, PublishedJob, Publisher
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
+from shared.queue.names import job_key
 from shared.queue.replies import Replies
 from shared.queue.worker_presence import find_workers
 from shared.shards import PerShard, ShardAddress
@@ -105,8 +106,11 @@ class Front:
         )
 
     def send(self, body: str | bytes = "pages 1", **options: object) -> RenderJob:
+        """Queue a job, which is awaited however long the test does other things before it waits."""
         job = self.job(body, **options)
         self._published[job.id] = self.broker.publish(job)
+        self.redis.hset(job_key(job.id), "awaited_until", epoch() + 600)
+        self.redis.expire(job_key(job.id), 600, nx=True)
         return job
 
     def wait(self, job: RenderJob, *, seconds: float = 60.0) -> JobOutcome | None:
