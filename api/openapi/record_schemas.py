@@ -15,15 +15,22 @@ _REF: Final = "#/components/schemas/{name}"
 
 
 def record_schema(
-    record: type[Record], *, without: Collection[str] = (), **fields: Schema
+    record: type[Record],
+    *,
+    without: Collection[str] = (),
+    takes_null: bool = False,
+    **fields: Schema,
 ) -> Schema:
-    """Return the schema of a record; `fields` are schemas in place of those of the type."""
+    """Return the schema of a record; `fields` are schemas in place of those of the type.
+
+    A record that `takes_null` is a request in which null stands for a missing field.
+    """
     _, components = msgspec.json.schema_components([record], ref_template=_REF)
     raw = components[record.__name__]
     hints = get_type_hints(record)
     types = {each.encode_name: hints[each.name] for each in msgspec.structs.fields(record)}
     described = {
-        name: fields.get(name) or _describe(schema, types[name])
+        name: fields.get(name) or _describe(schema, types[name], takes_null)
         for name, schema in raw["properties"].items()
         if name not in without
     }
@@ -42,14 +49,14 @@ def extend_schema(
     return object_schema({**own, **fields}, optional=left_out)
 
 
-def _describe(schema: Mapping[str, Any], kind: Any) -> Schema:
+def _describe(schema: Mapping[str, Any], kind: Any, takes_null: bool) -> Schema:
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return enum_of(kind)  # in the order of its declaration
     described = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
     if alternatives := schema.get("anyOf"):
         # A field that is None by default is left out of the JSON then; another one may be null.
         described = {**alternatives[0], **described}
-        if "default" not in schema:
+        if takes_null or "default" not in schema:
             described["type"] = [described["type"], "null"]
     if "enum" in described:
         described["type"] = "string"

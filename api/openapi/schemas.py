@@ -457,6 +457,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "ImageRequest": _FILE_REQUEST,
     "PreviewRequest": record_schema(
         PreviewBody,
+        takes_null=True,
         payload={
             "description": "The data: an object, or a string of the type payload_type. Findings have "
             "positions only in a string.",
@@ -466,6 +467,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             PreviewFormat,
             description="A lossless image, or a PDF of the page with the draft watermark.",
             default=PreviewFormat.PNG.value,
+            type=["string", "null"],
+            enum=[*PreviewFormat, None],
         ),
     ),
     "Preview": object_schema(

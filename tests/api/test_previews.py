@@ -187,6 +187,13 @@ def test_another_type_is_a_415_and_a_query_a_400(caller, worker):
     assert worker.jobs == []
 
 
+def test_a_field_that_is_null_is_as_if_it_were_missing(caller, drawing):
+    fields = ("payload", "flow", "page", "scale", "format", "session")
+    answer = caller.post("/v2/preview", json={"template": TEXT, **dict.fromkeys(fields)})
+    assert answer.status_code == 200
+    assert caller.post("/v2/preview", json={"template": None}).status_code == 400
+
+
 def test_previews_have_their_own_rate_limit(ports, account, drawing):
     client = client_of(
         create_app(replace(ports, preview_rate=parse_rate("2/minute"))), account.api_key

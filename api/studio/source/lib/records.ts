@@ -351,11 +351,11 @@ export interface PreviewRequest {
   template: string;
   payload?: Record<string, unknown> | string | null;
   payload_type?: "application/json" | "text/csv" | "text/markdown";
-  flow?: string;
-  page?: number;
-  scale?: number;
-  format?: "png" | "webp" | "pdf";
-  session?: string;
+  flow?: string | null;
+  page?: number | null;
+  scale?: number | null;
+  format?: "png" | "webp" | "pdf" | null;
+  session?: string | null;
 }
 
 export interface Preview {
