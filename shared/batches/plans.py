@@ -1,7 +1,7 @@
 """Output plans of batches: the order of the documents, the files that they go to, and an index of them.
 
 A batch with a plan is a run: its documents are rendered in the order of the body, each with the values
-that the plan needs (`Plan.read_values`), and written in the order of the plan at its end (decision 0502).
+that the plan needs (`read_values`), and written in the order of the plan at its end (decision 0502).
 """
 
 from __future__ import annotations
@@ -192,21 +192,6 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         named += [condition.value for condition in self.hold.conditions]
         return list(dict.fromkeys([*named, *self.fields]))
 
-    def read_values(self, payload: bytes) -> Mapping[str, Value]:
-        """Return the values of a document at the plan's paths, those that it has; longer ones are cut.
-
-        The engine has accepted the payload; what its reader takes beyond others', such as half a surrogate
-        pair, has no value.
-        """
-        if not self.paths:
-            return {}
-        try:
-            members = msgspec.json.decode(payload)
-        except (ValueError, RecursionError):
-            return {}
-        found = {path: _find(members, path.split(".")) for path in self.paths}
-        return {path: value for path, value in found.items() if value is not None}
-
     def find_hold(
         self, values: Mapping[str, Value], warnings: Iterable[str], *, left_out: int
     ) -> str | None:
@@ -357,6 +342,22 @@ def check_plan_name(name: str) -> None:
             f"Invalid name {name[:100]!r} of a plan: accepted are up to 60 lower-case letters, digits and "
             "hyphens between them.",
         )
+
+
+def read_values(paths: Sequence[str], payload: bytes) -> Mapping[str, Value]:
+    """Return the values of a document at some paths, those that it has; longer ones are cut.
+
+    The engine has accepted the payload; what its reader takes beyond others', such as half a surrogate
+    pair, has no value.
+    """
+    if not paths:
+        return {}
+    try:
+        members = msgspec.json.decode(payload)
+    except (ValueError, RecursionError):
+        return {}
+    found = {path: _find(members, path.split(".")) for path in paths}
+    return {path: value for path, value in found.items() if value is not None}
 
 
 def _find(members: Any, path: Sequence[str]) -> Value:

@@ -208,12 +208,15 @@ def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
 class Shift(Enum):
     """The work that is queued at a time: that of the night once there is none of the day."""
 
-    USUAL = (_IS_USUAL,)  # where no batch has another priority
+    USUAL = (true(),)  # where no batch has another priority
     DAY = (_IS_EXPRESS, _IS_USUAL)
     NIGHT = (_IS_NIGHT,)
 
 
-_HAS_PRIORITIES: Final = select(select(batches.c.id).where(IS_UNFINISHED, IS_NOT_NORMAL).exists())
+# With an account SQLite reads the index of those with a priority rather than all unfinished ones.
+_HAS_PRIORITIES: Final = select(
+    select(batches.c.id).where(IS_UNFINISHED, IS_NOT_NORMAL, batches.c.account_id > "").exists()
+)
 
 
 def _list_shifts(session: Session) -> Sequence[Shift]:

@@ -459,11 +459,11 @@ batches: Final = Table(
     # Those of another priority than the normal one, which most have.
     _partial_index(
         "ix_batches_unfinished_priority",
-        "account_id",
         "priority",
+        "account_id",
         "fed_at",
         "created_at",
-        where="status IN ('queued', 'running') AND priority <> 'normal'",
+        where="status IN ('queued', 'running') AND priority IN ('express', 'night')",
     ),
     _partial_index("ix_batches_decided_id", "id", where="decisions > arranged"),
 )
@@ -520,8 +520,9 @@ batch_chunks: Final = Table(
 _QUEUED: Final[ColumnElement[str]] = literal_column("'queued'")
 _RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
 _BATCH: Final[ColumnElement[str]] = literal_column("'batch'")
-_NORMAL: Final[ColumnElement[str]] = literal_column("'normal'")
-IS_NOT_NORMAL: Final = batches.c.priority != _NORMAL
+_EXPRESS: Final[ColumnElement[str]] = literal_column("'express'")
+_NIGHT: Final[ColumnElement[str]] = literal_column("'night'")
+IS_NOT_NORMAL: Final = batches.c.priority.in_([_EXPRESS, _NIGHT])
 IS_UNFINISHED: Final = batches.c.status.in_([_QUEUED, _RUNNING])
 HAS_DECISIONS: Final = batches.c.decisions > batches.c.arranged
 IS_OPEN: Final = batch_chunks.c.status.in_([_QUEUED, _RUNNING])

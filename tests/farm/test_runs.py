@@ -378,9 +378,11 @@ def test_a_plan_is_of_merged_batches_alone(caller, numbered):
 def test_values_that_have_no_order_stand_last_and_long_ones_are_cut():
     plan = plans.Plan(sort=("a.b",), fields=("c",))
     payload = json.dumps({"a": {"b": [1]}, "c": "x" * 1000}).encode()
-    assert plan.read_values(payload) == {"c": "x" * 200}
-    assert plan.read_values(b'{"a":{"b":1' + b"0" * 30 + b"}}") == {"a.b": "1" + "0" * 30}
-    assert plan.read_values(b'{"c":"\\ud800"}') == {}
+    assert plans.read_values(plan.paths, payload) == {"c": "x" * 200}
+    assert plans.read_values(plan.paths, b'{"a":{"b":1' + b"0" * 30 + b"}}") == {
+        "a.b": "1" + "0" * 30
+    }
+    assert plans.read_values(plan.paths, b'{"c":"\\ud800"}') == {}
     values = [None, "b", 10, "a", True, 2.5]
     documents = [
         plans.RunDocument(index, 1, {} if value is None else {"a.b": value})

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final, TypeVar
 
 from shared.batches.chunk_results import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.batches.csv_rows import InvalidRow
-from shared.batches.plans import Plan
+from shared.batches.plans import read_values
 from shared.batches.records import Batch, BatchOutput, Chunk, DocumentResult, Slice
 from shared.blobs.store import BlobMissingError
 from shared.clock import epoch, now, ticks
@@ -173,7 +173,7 @@ class _SliceRun:
     ) -> Iterator[tuple[int, DocumentResult]]:
         stop_at = ticks() + SLICE_SECONDS
         step_at = 0.0
-        mailed = Plan(fields=_retry(self._find_paths))
+        mailed = _retry(self._find_paths)
         pages = 0
         over: int | None = None
         with open_documents(self.batch_context.blobs, self.batch, self.chunk) as documents:
@@ -207,8 +207,8 @@ class _SliceRun:
                     yield end, DocumentResult(index, error=outcome)
                 else:
                     pages += outcome.pages
-                    if mailed.fields and not isinstance(document, InvalidRow):
-                        outcome = outcome.replace(values=mailed.read_values(document))
+                    if mailed and not isinstance(document, InvalidRow):
+                        outcome = outcome.replace(values=read_values(mailed, document))
                     yield end, outcome
 
     def _step(self, index: int, *, is_careful: bool) -> SliceStep:

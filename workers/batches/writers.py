@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
 
 from shared.batches.csv_rows import InvalidRow
-from shared.batches.plans import Plan
+from shared.batches.plans import Plan, read_values
 from shared.batches.records import Batch, BatchOutput, DocumentResult, PdfLocation
 from shared.clock import ticks
 from shared.limits import MB
@@ -132,7 +132,7 @@ class MergedPartWriter:
         plan = self._batch.plan
         if plan is None:
             return DocumentResult(index, added.pages, added.filename, warnings=warnings)
-        values = plan.read_values(payload.body)
+        values = read_values(plan.paths, payload.body)
         codes = (warning.code for warning in added.warnings)
         held = plan.find_hold(values, codes, left_out=added.warnings_left_out)
         return DocumentResult(

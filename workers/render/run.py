@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import structs
 
-from shared.batches.plans import Plan
+from shared.batches.plans import read_values
 from shared.clock import epoch, ticks
 from shared.db.session import Session
 from shared.errors import ErrorBody, ErrorKind, Unavailable, retry_while_unavailable
@@ -318,7 +318,7 @@ def make_pdf(
         warnings=tuple(
             summarise([*found, *rendered.warnings], left_out=rendered.warnings_left_out)
         ),
-        values=Plan(fields=job.paths).read_values(payload.body),
+        values=read_values(job.paths, payload.body),
     )
     return outcome, rendered.pdf
 

@@ -14,11 +14,11 @@ depends_on = None
 def upgrade() -> None:
     priority = sa.Column("priority", sa.String(16), nullable=False, server_default="normal")
     op.add_column("batches", priority)
-    condition = sa.text("status IN ('queued', 'running') AND priority <> 'normal'")
+    condition = sa.text("status IN ('queued', 'running') AND priority IN ('express', 'night')")
     op.create_index(
         "ix_batches_unfinished_priority",
         "batches",
-        ["account_id", "priority", "fed_at", "created_at"],
+        ["priority", "account_id", "fed_at", "created_at"],
         sqlite_where=condition,
         postgresql_where=condition,
     )
