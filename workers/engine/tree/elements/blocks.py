@@ -10,7 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
 from workers.engine.syntax.nodes import Element, Text
@@ -289,10 +289,7 @@ def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> nodes.EntryStyle:
-    properties: dict[str, Any] = {}
-    for name in names:
-        properties |= sheet.entry_properties(name)
-    computed = sheet.compute(parent, properties)
+    computed = sheet.compute_anonymous(parent, *names)
     return nodes.EntryStyle(computed.style, computed.transform)
 
 

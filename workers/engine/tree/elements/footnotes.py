@@ -112,7 +112,7 @@ def _is_misplaced(element: Element, context: CompileContext) -> bool:
 
 def _call_style(sheet: StyleSheet, around: ComputedStyle) -> TextStyle:
     """Return the style of a call in a text."""
-    return sheet.compute(around, sheet.entry_properties(_CALL), is_inline=True).style.text
+    return sheet.compute_anonymous(around, _CALL, is_inline=True).style.text
 
 
 class _FootnoteBuilder(BlockBuilder):
@@ -149,7 +149,7 @@ class _FootnoteBuilder(BlockBuilder):
             called.anchor,
             called.name,
         )
-        rule = self.sheet.compute(base, self.sheet.entry_properties(_RULE)).style
+        rule = self.sheet.compute_anonymous(base, _RULE).style
         state.add_footnote(note, rule, self._element.location)
         if isinstance(self._element, MarkdownElement) and self._element.fragment:
             state.footnotes.by_key[self._element.fragment] = called

@@ -212,7 +212,7 @@ class StyleSheet:
         self._by_element = by_element
         self._families = families
         self._interned: dict[Any, Any] = {}
-        self._anonymous: dict[ComputedStyle, ComputedStyle] = {}
+        self._anonymous: dict[tuple[ComputedStyle, tuple[str, ...], bool, bool], ComputedStyle] = {}
         self.root_size = Inherited().size
 
     def compute_root(self, lang: str) -> ComputedStyle:
@@ -252,7 +252,7 @@ class StyleSheet:
             raise UnknownReference("unknown-style", f'There is no style "{name}"') from None
 
     def entry_properties(self, name: str) -> Properties:
-        """Return the properties of an entry of contents or an index: built in, then its named style."""
+        """Return the properties of a part that no element makes: built in, then its named style."""
         return {**BUILT_IN_ENTRIES[name], **self.find_properties(name)}
 
     def find_properties(self, name: str) -> Properties:
@@ -282,13 +282,32 @@ class StyleSheet:
             raise UnknownReference("unknown-page", f'There is no page "{name}"')
         return name
 
-    def compute_anonymous(self, parent: ComputedStyle) -> ComputedStyle:
-        """Return the style of an anonymous box: inherited values alone (CSS 2.1, 9.2.1.1)."""
-        computed = self._anonymous.get(parent)
+    def compute_anonymous(
+        self,
+        parent: ComputedStyle,
+        *entries: str,
+        is_inline: bool = False,
+        in_table: bool = False,
+    ) -> ComputedStyle:
+        """Return the style of a box that no element makes, computed once for each parent.
+
+        Without `entries`, it has inherited values alone (CSS 2.1, 9.2.1.1); else the properties of
+        these, in order.
+
+        Raises:
+            UnknownReference: a colour or page is not declared.
+        """
+        key = parent, entries, is_inline, in_table
+        computed = self._anonymous.get(key)
         if computed is None:
             if len(self._anonymous) > MAX_CACHED:
                 self._anonymous.clear()
-            computed = self._anonymous[parent] = self.compute(parent, NO_PROPERTIES)
+            properties: dict[str, Any] = {}
+            for name in entries:
+                properties |= self.entry_properties(name)
+            computed = self._anonymous[key] = self.compute(
+                parent, properties, is_inline=is_inline, in_table=in_table
+            )
         return computed
 
     def compute(

@@ -46,7 +46,7 @@ from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table, TableBody, TableRow
 from workers.engine.tree.page_values import FragmentValues, Total
-from workers.engine.tree.styles.cascade import BUILT_IN, NO_PROPERTIES, ComputedStyle
+from workers.engine.tree.styles.cascade import BUILT_IN, ComputedStyle
 
 _RULE: Final = "border-bottom"
 _FRAGMENT_NAMES: Final = frozenset({"page", TOTALS})
@@ -188,7 +188,7 @@ class _TableCompiler:
         source, sheet = source_maker(self.element.location), self.context.sheet
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-            computed = sheet.compute(parent, NO_PROPERTIES, in_table=True)
+            computed = sheet.compute_anonymous(parent, in_table=True)
             rows = build_section(builder, scope, computed)
             out.append(TableBody(source(scope), computed.style, rows))
 
