@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from api.http import quote
 from shared.errors import ServiceError
@@ -86,7 +88,8 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
     try:
         return kind.decode(data).replace(**as_sent)
     except msgspec.ValidationError as error:
-        raise ServiceError(400, f"Invalid {what}: {error}.") from error
+        accepted = _accepted_values(kind, str(error))
+        raise ServiceError(400, f"Invalid {what}: {error}{accepted}.") from error
     except (ValueError, RecursionError) as error:
         raise _invalid(error) from error
 
@@ -125,6 +128,36 @@ def _has_duplicates(data: bytes, members: dict[str, bytes]) -> bool:
             return True
         position = key.end() + len(value)
     return bool(members) and _END.fullmatch(data, position) is None
+
+
+def _accepted_values(kind: type[Record], message: str) -> str:
+    """Return the values of the enum that a message names by its path, such as `$.marks[...].type`."""
+    _, is_of_enum, path = message.partition("Invalid enum value")
+    if not is_of_enum:
+        return ""
+    types = [inspect.type_info(kind)]
+    for name in re.findall(r"\.(\w+)", path.rpartition(" - at ")[2]):
+        fields = [each for struct in types for each in getattr(struct, "fields", ())]
+        types = [
+            leaf for each in fields if each.encode_name == name for leaf in _leaves(each.type)
+        ]
+    kinds = [each.cls for each in types if isinstance(each, inspect.EnumType)]
+    values = [str(choice.value) for accepted in kinds for choice in accepted]
+    return f": accepted are {', '.join(values)}"
+
+
+def _leaves(kind: inspect.Type) -> Iterator[inspect.Type]:
+    """Yield the types of what a field holds: those of its union, list or annotation."""
+    match kind:
+        case inspect.UnionType(types=types):
+            for each in types:
+                yield from _leaves(each)
+        case inspect.ListType(item_type=inner) | inspect.VarTupleType(item_type=inner):
+            yield from _leaves(inner)
+        case inspect.Metadata(type=inner):
+            yield from _leaves(inner)
+        case _:
+            yield kind
 
 
 def _invalid(error: Exception) -> ServiceError:

@@ -141,7 +141,16 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         record_schema(DestinationRequest, without=("secret",), mail=ref("Mail")),
         record_schema(Destination, without=("settings",), id=DESTINATION_ID)["properties"],
     ),
-    "DestinationRequest": record_schema(DestinationRequest, mail=ref("Mail")),
+    "DestinationRequest": {
+        **record_schema(DestinationRequest, mail=ref("Mail")),
+        "examples": [  # each kind of destination takes some of the fields
+            {
+                "url": "https://files.example.org/inbox",
+                "name": "{date}/{job}",
+                "secret": "Bearer 6f1c",
+            }
+        ],
+    },
     "Mail": record_schema(Mail),
     "Destinations": object_schema({"destinations": array_of("Destination", maxItems=MAX_WEBHOOKS)}),
     "DeliveryAttempt": record_schema(Attempt, without=("number",)),

@@ -133,7 +133,10 @@ def test_a_stored_template_is_named_by_its_reference(caller, drawing):
         ({"scale": 8.01}, "$.scale"),
         ({"scale": -1}, "$.scale"),
         ({"scale": "1"}, "$.scale"),
-        ({"format": "gif"}, "Invalid enum value 'gif' - at `$.format`"),
+        (
+            {"format": "gif"},
+            "Invalid enum value 'gif' - at `$.format`: accepted are png, webp, pdf.",
+        ),
         ({"format": 3}, "$.format"),
         ({"session": ""}, "$.session"),
         ({"session": "a:b"}, "$.session"),

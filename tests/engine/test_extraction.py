@@ -12,7 +12,7 @@ import unicodedata
 import pikepdf
 import pypdfium2
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.finish.cmaps import Encoding, read_encoding
@@ -137,7 +137,7 @@ def _read_cmap(cmap: bytes) -> dict[int, str]:
 UNDRAWN = re.compile("[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Co", "Cn"]), min_size=1, max_size=40))
 def test_any_text_is_set_and_extracts_to_its_characters(text: str):
     pdf = rendered(text, "en", 'white-space="nowrap" overflow-wrap="normal" font-size="2pt"')

@@ -56,7 +56,7 @@ def test_an_empty_payload_changes_no_page_of_any_golden_document(case: Case):
 
 
 @pytest.mark.parametrize("kind", PayloadKind)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(body=BODIES)
 def test_any_bytes_as_a_payload_are_rendered_or_reported(kind: PayloadKind, body: bytes):
     payload = Payload(kind, body)
@@ -66,7 +66,7 @@ def test_any_bytes_as_a_payload_are_rendered_or_reported(kind: PayloadKind, body
             render(template, payload, options=OPTIONS)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(source=BODIES)
 def test_any_bytes_as_a_template_are_rendered_or_reported(source: bytes):
     template = prepare_template(source)

@@ -55,7 +55,6 @@ def least_cost(text: str) -> int:
     return costs[len(text)]
 
 
-@settings(deadline=None)  # the first reads the words
 @given(st.one_of(some_words, some_letters, st.tuples(some_words, some_letters).map("".join)))
 def test_no_way_of_cutting_has_fewer_words_and_less_that_is_none(text):
     pieces = THAI.segment(text)
@@ -113,7 +112,7 @@ def begins_syllable(word: str) -> bool:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FURTHER)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_joined_words_are_segmented_into_no_more_words(name: str, data: st.DataObject):
     words = words_of(name)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.layout.builders import (
@@ -416,7 +416,6 @@ class TestPieces:
         page = laid(row(p("a"), table(body(*numbered(2))))).pages[0]
         assert placed(page) == [("a", 0, 0), ("1", 50, 0), ("2", 50, 10)]
 
-    @settings(deadline=None)  # times belong to the bench
     @given(
         heights=st.lists(st.integers(1, 14), min_size=1, max_size=30),
         has_head=st.booleans(),

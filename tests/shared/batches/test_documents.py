@@ -87,7 +87,7 @@ def test_blank_lines_are_no_documents(data):
     assert ndjson(data) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from([b"{}", b" x", b"", b" ", b"\r", b"\xc3\xa4b"]), max_size=40),
     st.lists(st.integers(1, 9), min_size=1, max_size=5),
@@ -210,7 +210,7 @@ def test_one_row_too_many_is_refused():
         swallow(CsvBody(io.BytesIO(b"a\n" + b"1\n" * 100_001), charset=None))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.text(alphabet='x,"\n\r ;ä', min_size=1, max_size=6), max_size=30),
     st.lists(st.integers(1, 9), min_size=1, max_size=5),

@@ -14,6 +14,7 @@ import { nameTemplate } from "../messages/names";
 import { Empty, Field, FormDialog, Notice, Result, Wide } from "../ui/parts";
 
 const MARKS = ["omr", "datamatrix", "code128", "itf"] as const;
+const PRIORITIES = ["express", "normal", "night"] as const;
 const SHOWN_SHEETS = 2;
 const LENGTHS = ["left", "top", "width", "height", "pitch", "clear"];
 
@@ -133,6 +134,16 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
         <fieldset>
           <legend>{t("plans.order")}</legend>
           <Lines label={t("plans.sort")} hint={t("plans.sortHelp")} name="sort" value={stored.sort} />
+          <div class="field">
+            <label for={`${id}-priority`}>{t("plans.priority")}</label>
+            <select id={`${id}-priority`} name="priority">
+              {PRIORITIES.map((each) => (
+                <option key={each} value={each} selected={(stored.priority ?? "normal") === each}>
+                  {t(`plans.${each}`)}
+                </option>
+              ))}
+            </select>
+          </div>
         </fieldset>
         <fieldset>
           <legend>{t("plans.files")}</legend>
@@ -158,6 +169,7 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
             <input type="checkbox" id={`${id}-duplex`} name="duplex" defaultChecked={stored.duplex ?? false} />
             <label for={`${id}-duplex`}>{t("plans.duplex")}</label>
           </div>
+          <Field label={t("plans.household")} hint={t("plans.householdHelp")} name="household" defaultValue={stored.household ?? ""} />
         </fieldset>
         <fieldset>
           <legend>{t("plans.marks")}</legend>
@@ -246,7 +258,7 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
   const text = (name: string) => String(data.get(name) ?? "").trim();
   const lines = (name: string) => text(name).split("\n").map((line) => line.trim()).filter(Boolean);
   const type = text("type") as PlanMarks["type"] | "";
-  const { marks: before, ...others } = stored;
+  const { marks: before, household: _, ...others } = stored;
   const marks = type && {
     ...before,
     type,
@@ -260,6 +272,8 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
     sort: lines("sort"),
     split: { ...(text("unit") && { [text("unit")]: Number(text("most") || 2500) }), ...(text("value") && { value: text("value") }) },
     duplex: data.has("duplex"),
+    ...(text("household") && { household: text("household") }),
+    priority: PRIORITIES.find((each) => each === text("priority")) ?? "normal",
     ...(marks && { marks }),
     hold: {
       ...(text("proof") && { proof: Number(text("proof")) }),

@@ -28,9 +28,11 @@ def test_a_plan_is_made_by_a_form_and_a_batch_leaves_by_it(page: Page, account, 
     open_plan(page)
     page.get_by_label("Template").select_option(template)
     page.get_by_label("Sort by").fill("to.zip")
+    page.get_by_label("Priority").select_option("express")
     page.get_by_label("A new file begins").select_option("documents")
     page.get_by_label("Most in a file").fill("2")
     page.get_by_label("Both sides are printed").check()
+    page.get_by_label("One set for each").fill("to.household")
     page.get_by_label("Kind").select_option("datamatrix")
     page.get_by_label("From the left edge, mm").fill("4")
     page.get_by_label("Fields").fill("to.zip")
@@ -48,6 +50,7 @@ def test_a_plan_is_made_by_a_form_and_a_batch_leaves_by_it(page: Page, account, 
         True,
     )
     assert (stored["marks"]["type"], stored["marks"]["left"]) == ("datamatrix", 4)
+    assert (stored["priority"], stored["household"]) == ("express", "to.household")
 
     page.get_by_role("link", name="Start a batch with this plan").click()
     file = {"name": "a.csv", "mimeType": "text/csv", "buffer": ROWS}
@@ -108,6 +111,8 @@ def test_a_plan_is_german(sign_in, address, account):
     page.goto(address + "#/batches/plans/nacht")
     for label in (
         "Sortieren nach",
+        "Vorrang",
+        "Ein Satz für je",
         "Eine neue Datei beginnt",
         "Art",
         "Solche mit einer Warnung",

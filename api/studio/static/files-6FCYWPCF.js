@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-EVCR7UXI.js";import"./chunk-MAOZIYHZ.js";import"./chunk-RTMK4EP2.js";import"./chunk-SPXC3WIG.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-F37EEKQU.js";import"./chunk-6UXS2O6P.js";import"./chunk-YZP2HVQ6.js";import"./chunk-SPXC3WIG.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
