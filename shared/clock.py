@@ -53,6 +53,11 @@ def ticks() -> float:
     return time.perf_counter()
 
 
+def cpu_microseconds() -> int:
+    """Return the processor time that this process has used, all threads together."""
+    return time.process_time_ns() // 1000
+
+
 def timestamp(instant: datetime) -> str:
     """Format an instant: ISO 8601, UTC, milliseconds, `Z`."""
     # Not strftime, which writes the years before 1000 with three digits.

@@ -76,7 +76,14 @@ _QUEUE: Final = Parameter("queue", {"type": "string", "enum": list(QUEUES)}, "A 
 _COUNTED: Final = tuple(
     f"{allowance}_{name}" for allowance in Allowance for name in ("pages", "renders", "max_pages")
 )
-_USAGE_FIELDS: Final = ("account_id", "plan", "period_start", "period_end", *_COUNTED)
+_USAGE_FIELDS: Final = (
+    "account_id",
+    "plan",
+    "period_start",
+    "period_end",
+    *_COUNTED,
+    "cpu_seconds",
+)
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 

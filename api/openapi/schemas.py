@@ -45,6 +45,7 @@ from shared.templates.names import Tag, TagEvent
 from shared.templates.repository import TemplateRecord
 from shared.templates.versions import PublishRequest, Version
 from shared.usage.metering import (
+    Costs,
     DraftUsage,
     UsageDay,
     UsageDays,
@@ -525,6 +526,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         rate_limit=ref("RateLimit"),
     ),
     "RateLimit": record_schema(Rate),
+    "Costs": record_schema(Costs),
     "UsageDays": record_schema(UsageDays),
     "UsageDay": record_schema(UsageDay, draft=_DRAFT_USAGE),
     "UsageTemplates": record_schema(UsageTemplates),

@@ -94,7 +94,9 @@ def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) ->
         headers |= write_invoice_headers(asked.filename or outcome.filename)
     chunks = start_stream(ticket.cell.replies.fetch_pdf(claim))
     # Only now: an error before this line becomes an error response.
-    event = UsageEvent.of(ticket.meter, outcome.job_id, pages=outcome.pages, at=now())
+    event = UsageEvent.of(
+        ticket.meter, outcome.job_id, pages=outcome.pages, at=now(), cpu_us=outcome.cpu_us
+    )
     ticket.cell.usage_replay.store(event)
     response = Response(chunks, 200, headers)
     response.vary.add("Accept")

@@ -22,7 +22,7 @@ from api.operations.parameters import LIMIT
 from shared.auth.scopes import Scope
 from shared.errors import ServiceError
 from shared.usage import repository as usage
-from shared.usage.metering import DraftUsage, Totals, UsageDays, UsageReport, UsageTemplates
+from shared.usage.metering import Costs, DraftUsage, Totals, UsageDays, UsageReport, UsageTemplates
 from shared.usage.periods import Period, find_period
 
 _DATE: Final = Parameter(
@@ -86,6 +86,35 @@ class UsageRoutes(Routes):
                 session, principal.state.account_id, period.key, limit=limit
             )
         report = UsageTemplates(**_dates(period), templates=found, has_more=has_more)
+        return write_json(report.show())
+
+    @get(
+        "/v2/account/costs",
+        {200: json_response("The report.", "Costs")},
+        query=(_DATE, LIMIT),
+    )
+    def report_costs(self) -> Response:
+        """Report costs.
+
+        The processor time of a billing period that rendering took, by day, and by template, those with most first. What failed is
+        not metered. A render is included a few seconds after it has ended.
+        """
+        principal, query = current_principal(), current_query()
+        account_id = principal.state.account_id
+        period, limit = _read_period(query.get("date"), principal), read_limit(query)
+        with self._ports.database.snapshot() as session:
+            used = usage.find_totals(session, account_id, period.key)
+            days = usage.list_days(session, account_id, first=period.start, end=period.end)
+            found, has_more = usage.list_templates(
+                session, account_id, period.key, limit=limit, by="cpu_us"
+            )
+        report = Costs(
+            **_dates(period),
+            cpu_seconds=used.cpu_seconds,
+            days=days,
+            templates=found,
+            has_more=has_more,
+        )
         return write_json(report.show())
 
 

@@ -110,11 +110,19 @@ def run_usage(arguments: argparse.Namespace) -> int:
     elif arguments.json:
         print_result({"accounts": reports}, as_json=True)
     else:
-        head = ["account", "plan", "from", "to", *(f"{each} pages" for each in Allowance)]
+        head = [
+            "account",
+            "plan",
+            "from",
+            "to",
+            *(f"{each} pages" for each in Allowance),
+            "cpu seconds",
+        ]
         rows = [
             [
                 *(report[name] for name in ("account_id", "plan", "period_start", "period_end")),
                 *(report[allowance]["pages"] for allowance in Allowance),
+                report["cpu_seconds"],
             ]
             for report in reports
         ]

@@ -130,4 +130,4 @@ _WRITERS: Final[dict[str, Callable[[Iterable[LedgerRow], IO[str]], int]]] = {
 
 
 def _plain(row: LedgerRow) -> tuple[object, ...]:
-    return (*row[:-2], timestamp(row.occurred_at), timestamp(row.recorded_at))
+    return (*row[:-3], timestamp(row.occurred_at), timestamp(row.recorded_at), row.cpu_us)

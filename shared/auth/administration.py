@@ -78,6 +78,7 @@ def report_usage(
         "plan": account.plan,
         "period_start": start,
         "period_end": end,
+        "cpu_seconds": used.cpu_seconds,
     }
     for allowance, most in terms.items():
         of_ledger = used.of(allowance)

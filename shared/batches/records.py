@@ -200,7 +200,7 @@ class PdfLocation(Record, frozen=True):
 
 class DocumentResult(Record, frozen=True):
     """The result of one document. `place` is None in a merged batch, and if there is no PDF; `held` is why
-    a plan holds it.
+    a plan holds it; `cpu_us` is the processor time of its render.
     """
 
     index: int
@@ -211,6 +211,7 @@ class DocumentResult(Record, frozen=True):
     warnings: Sequence[Mapping[str, Any]] = ()
     values: Mapping[str, Value] | None = None
     held: str | None = None
+    cpu_us: int = 0
 
 
 class BatchItem(Record, frozen=True):

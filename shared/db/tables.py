@@ -95,6 +95,7 @@ def _sums(name: str, **keys: int) -> Table:
         Column("allowance", String(16), primary_key=True),
         Column("pages", BigInteger, nullable=False),
         Column("calls", BigInteger, nullable=False),
+        Column("cpu_us", BigInteger, nullable=False, server_default="0"),
     )
 
 
@@ -288,6 +289,8 @@ usage_ledger: Final = Table(
     Column("pages", BigInteger, nullable=False),
     Column("occurred_at", Instant, nullable=False),
     Column("recorded_at", Instant, nullable=False),
+    # The processor time of the render, by the worker's clock; 0 in rows of earlier releases.
+    Column("cpu_us", BigInteger, nullable=False, server_default="0"),
     CheckConstraint("pages >= 0", name="pages_counted"),
     Index("ix_usage_ledger_account_id_period", "account_id", "period"),
     Index("ix_usage_ledger_occurred_at_job_id", "occurred_at", "job_id"),

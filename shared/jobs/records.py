@@ -187,7 +187,7 @@ class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     A preview has findings; if the page exists, `pdf` is its file in whatever format, and `properties`
     describes it.
 
-    Timings are milliseconds by stage; `warnings` has one warning for each code, as records list them.
+    Timings are milliseconds by stage, `cpu_us` is the processor time of a render; `warnings` has one warning for each code, as records list them.
     `properties` is the result of the inspector for the file's kind, `values` are those at the job's paths.
     """
 
@@ -205,6 +205,7 @@ class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     wanted: tuple[str, ...] = ()
     round: int = 0  # of fetching images that this run of the job knew of
     values: Mapping[str, Any] = field(default_factory=dict)
+    cpu_us: int = 0
 
 
 # JSON text never contains this byte, so the first one terminates it.

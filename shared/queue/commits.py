@@ -168,7 +168,7 @@ def _commit_keys(job: RenderJob) -> Sequence[str]:
 
 def _commit_args(job: RenderJob, outcome: JobOutcome, token: str) -> Sequence[Argument]:
     is_metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
-    event = UsageEvent.of(job.meter, job.id, pages=outcome.pages, at=now())
+    event = UsageEvent.of(job.meter, job.id, pages=outcome.pages, at=now(), cpu_us=outcome.cpu_us)
     metered = [EndedDocument(outcome.pages, event)] if is_metered else []
     return (
         token,

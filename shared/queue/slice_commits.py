@@ -176,8 +176,8 @@ def _events(chunk: Chunk, meter: Meter, ended: Sequence[DocumentResult]) -> Iter
     at = now()
     for each in ended:
         job_id = item_job_id(chunk.batch_id, each.index)
-        event = None if each.error else UsageEvent.of(meter, job_id, pages=each.pages, at=at)
-        yield EndedDocument(each.pages, event)
+        event = UsageEvent.of(meter, job_id, pages=each.pages, at=at, cpu_us=each.cpu_us)
+        yield EndedDocument(each.pages, None if each.error else event)
 
 
 def _apply_verdicts(journal: Checkpoint, verdicts: bytes, meter: Meter) -> Checkpoint:

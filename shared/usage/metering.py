@@ -25,14 +25,16 @@ COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
 # The limits of the ledger's columns: one event beyond them would block all others of its batch.
 _ID: Final = Meta(min_length=1, max_length=64)
 _MAX_PAGES: Final = 1_000_000_000
+_MAX_CPU: Final = 1_000_000_000_000  # 11 days
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Pages and renders counted against one allowance."""
+    """Pages and renders counted against one allowance, and the processor time of these renders."""
 
     pages: int = 0
     calls: int = 0
+    cpu_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Totals:
     def of(self, allowance: Allowance) -> Usage:
         """Return the usage of one allowance."""
         return self.draft if allowance is Allowance.DRAFT else self.production
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The processor time of all renders."""
+        return round((self.production.cpu_us + self.draft.cpu_us) / 1_000_000, 3)
 
 
 def usage_key(account_id: str, period: str) -> str:
@@ -74,6 +81,7 @@ class _EventData(Record, frozen=True):
     allowance: Allowance
     period: date
     template: Annotated[str, Meta(pattern="^" + TEMPLATE_ID.pattern)] | None = None
+    cpu: Annotated[int, Meta(ge=0, le=_MAX_CPU)] = 0
 
 
 class _CloudEvent(Record, frozen=True, tag_field="type", tag=EVENT_TYPE):
@@ -94,12 +102,16 @@ class UsageEvent:
     pages: int
     occurred_at: datetime
     template_id: str | None = None
+    cpu_us: int = 0
 
     @classmethod
-    def of(cls, meter: Meter, job_id: str, *, pages: int, at: datetime) -> UsageEvent:
+    def of(
+        cls, meter: Meter, job_id: str, *, pages: int, at: datetime, cpu_us: int = 0
+    ) -> UsageEvent:
         """Return the event of a finished job of an account; `at` is when it ended."""
+        account_id, template_id = meter.account_id, meter.template_id
         return cls(
-            job_id, meter.account_id, meter.period, meter.allowance, pages, at, meter.template_id
+            job_id, account_id, meter.period, meter.allowance, pages, at, template_id, cpu_us
         )
 
     def encode(self) -> str:
@@ -117,6 +129,7 @@ class UsageEvent:
                     "pages": self.pages,
                     "allowance": self.allowance.value,
                     "period": self.period,
+                    "cpu": self.cpu_us,
                 }
                 | ({} if self.template_id is None else {"template": self.template_id}),
             }
@@ -139,6 +152,7 @@ class UsageEvent:
             pages=data.pages,
             occurred_at=event.time,
             template_id=data.template,
+            cpu_us=data.cpu,
         )
 
 
@@ -163,6 +177,7 @@ def metering_args(meter: Meter, ended: Iterable[EndedDocument]) -> list[str | in
 
 
 _CALLS = doc("Production renders that returned a PDF.", minimum=0)
+_CPU = doc("Processor time of production renders and drafts, by the worker's clock.", minimum=0)
 
 
 class DraftUsage(ShownRecord, frozen=True, rename="camel"):
@@ -180,13 +195,21 @@ class DraftUsage(ShownRecord, frozen=True, rename="camel"):
 class _Counted(ShownRecord, frozen=True, kw_only=True, rename="camel"):
     pages_generated: Annotated[int, doc("Production pages.", minimum=0)]
     api_calls: Annotated[int, _CALLS]
+    cpu_seconds: Annotated[float, _CPU]
     draft: DraftUsage
 
     @classmethod
     def of(cls, used: Totals, **others: Any) -> Self:
         """Show what was counted."""
         made, draft = used.production, DraftUsage.of(used.draft)
-        return cls(pages_generated=made.pages, api_calls=made.calls, draft=draft, **others)
+        spent = used.cpu_seconds
+        return cls(
+            pages_generated=made.pages,
+            api_calls=made.calls,
+            cpu_seconds=spent,
+            draft=draft,
+            **others,
+        )
 
 
 class UsageDay(_Counted, frozen=True, kw_only=True, rename="camel"):
@@ -222,6 +245,17 @@ class UsageTemplates(_Report, frozen=True, kw_only=True, rename="camel"):
 
     templates: Annotated[Sequence[UsageTemplate], doc("Templates, most pages first.")]
     has_more: Annotated[bool, doc("Whether there are more than the limit.")] = field(
+        name="has_more"
+    )
+
+
+class Costs(_Report, frozen=True, kw_only=True, rename="camel"):
+    """The processor time of a billing period, by day and by template."""
+
+    cpu_seconds: Annotated[float, _CPU]
+    days: Annotated[Sequence[UsageDay], doc("Days with usage, in order.")]
+    templates: Annotated[Sequence[UsageTemplate], doc("Templates, most processor time first.")]
+    has_more: Annotated[bool, doc("Whether there are more templates than the limit.")] = field(
         name="has_more"
     )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Select,
     String,
@@ -78,11 +80,11 @@ def find_totals(session: Session, account_id: str, period: str) -> Totals:
     Events that are still in the stream are not included.
     """
     rows = session.execute(
-        select(usage_totals.c.allowance, usage_totals.c.pages, usage_totals.c.calls).where(
+        select(usage_totals.c.allowance, *_counted(usage_totals)).where(
             usage_totals.c.account_id == account_id, usage_totals.c.period == period
         )
     )
-    return _totals({Allowance(allowance): Usage(pages, calls) for allowance, pages, calls in rows})
+    return _totals({Allowance(allowance): Usage(*counted) for allowance, *counted in rows})
 
 
 def list_days(session: Session, account_id: str, *, first: date, end: date) -> Sequence[UsageDay]:
@@ -92,7 +94,7 @@ def list_days(session: Session, account_id: str, *, first: date, end: date) -> S
     """
     columns = usage_days.c
     rows = session.execute(
-        select(columns.day, columns.allowance, columns.pages, columns.calls)
+        select(columns.day, columns.allowance, *_counted(usage_days))
         .where(
             columns.account_id == account_id,
             columns.day >= first.isoformat(),
@@ -101,27 +103,27 @@ def list_days(session: Session, account_id: str, *, first: date, end: date) -> S
         .order_by(columns.day)
     )
     days: dict[str, dict[Allowance, Usage]] = {}
-    for day, allowance, pages, calls in rows:
-        days.setdefault(day, {})[Allowance(allowance)] = Usage(pages, calls)
+    for day, allowance, *counted in rows:
+        days.setdefault(day, {})[Allowance(allowance)] = Usage(*counted)
     return [UsageDay.of(_totals(used), date=day) for day, used in days.items()]
 
 
 def list_templates(
-    session: Session, account_id: str, period: str, *, limit: int
+    session: Session, account_id: str, period: str, *, limit: int, by: str = "pages"
 ) -> tuple[Sequence[UsageTemplate], bool]:
-    """Return the templates with most pages in a billing period, and whether there are more than `limit`.
+    """Return the templates with most pages, or `cpu_us`, in a billing period, and whether there are more than `limit`.
 
-    Production and draft pages are added for the order. Events that are still in the stream are not
+    Production and drafts are added for the order. Events that are still in the stream are not
     included, nor are renders from before templates were recorded.
     """
     columns = usage_templates.c
     is_own = and_(columns.account_id == account_id, columns.period == period)
-    pages = func.sum(columns.pages).label("pages")
+    most = func.sum(columns[by]).label("most")
     ranked = (
-        select(columns.template_id, pages)
+        select(columns.template_id, most)
         .where(is_own)
         .group_by(columns.template_id)
-        .order_by(pages.desc(), columns.template_id)
+        .order_by(most.desc(), columns.template_id)
         .limit(limit + 1)
         .subquery()
     )
@@ -130,22 +132,24 @@ def list_templates(
         or_(templates.c.account_id == account_id, templates.c.account_id == PUBLIC_ACCOUNT),
     )
     rows = session.execute(
-        select(
-            columns.template_id, templates.c.name, columns.allowance, columns.pages, columns.calls
-        )
+        select(columns.template_id, templates.c.name, columns.allowance, *_counted(usage_templates))
         .join(ranked, ranked.c.template_id == columns.template_id)
         .outerjoin(templates, is_named)
         .where(is_own)
-        .order_by(ranked.c.pages.desc(), columns.template_id)
+        .order_by(ranked.c.most.desc(), columns.template_id)
     )
     found: dict[tuple[str, str | None], dict[Allowance, Usage]] = {}
-    for template_id, name, allowance, count, calls in rows:
-        found.setdefault((template_id, name), {})[Allowance(allowance)] = Usage(count, calls)
+    for template_id, name, allowance, *counted in rows:
+        found.setdefault((template_id, name), {})[Allowance(allowance)] = Usage(*counted)
     listed = [
         UsageTemplate.of(_totals(used), template=key or None, name=name)
         for (key, name), used in found.items()
     ]
     return listed[:limit], len(listed) > limit
+
+
+def _counted(table: Table) -> Sequence[Column[int]]:
+    return [table.c[each.name] for each in fields(Usage)]
 
 
 def _totals(used: Mapping[Allowance, Usage]) -> Totals:
@@ -172,6 +176,7 @@ def _write_new(session: Session, events: Sequence[UsageEvent], at: datetime) -> 
             "pages": event.pages,
             "occurred_at": event.occurred_at,
             "recorded_at": at,
+            "cpu_us": event.cpu_us,
         }
         for event in by_job.values()
     ]
@@ -186,7 +191,10 @@ def _increment_totals(
     sums: defaultdict[tuple[str, ...], Usage] = defaultdict(Usage)
     for event, values in events:
         key = (event.account_id, *values, event.allowance)
-        sums[key] = Usage(sums[key].pages + event.pages, sums[key].calls + 1)
+        before = sums[key]
+        sums[key] = Usage(
+            before.pages + event.pages, before.calls + 1, before.cpu_us + event.cpu_us
+        )
     for key in sorted(sums):
         _increment_total(session, table, key, sums[key])
 
@@ -194,12 +202,9 @@ def _increment_totals(
 def _increment_total(session: Session, table: Table, key: tuple[str, ...], used: Usage) -> None:
     names = dict(zip((column.name for column in table.primary_key), key, strict=True))
     # Inserting first makes the increment safe against concurrent inserts.
-    session.execute(insert_or_ignore(session, table, {**names, "pages": 0, "calls": 0}))
-    session.execute(
-        update(table)
-        .filter_by(**names)
-        .values(pages=table.c.pages + used.pages, calls=table.c.calls + used.calls)
-    )
+    session.execute(insert_or_ignore(session, table, {**names, **asdict(Usage())}))
+    more = {name: table.c[name] + amount for name, amount in asdict(used).items()}
+    session.execute(update(table).filter_by(**names).values(more))
 
 
 class LedgerRow(NamedTuple):
@@ -212,6 +217,7 @@ class LedgerRow(NamedTuple):
     pages: int
     occurred_at: datetime
     recorded_at: datetime
+    cpu_us: int
 
 
 def read_ledger(

@@ -92,6 +92,7 @@ NAMED = [
 UNNAMED = {
     ("GET", "/v2/authcheck"), ("GET", "/v2/account"), ("GET", "/v2/account/usage"),
     ("GET", "/v2/account/usage/days"), ("GET", "/v2/account/usage/templates"),
+    ("GET", "/v2/account/costs"),
     ("GET", "/v2/audit"), ("GET", "/v2/keys"), ("POST", "/v2/keys"), ("POST", "/v2/session"),
     ("GET", "/v2/session"), ("DELETE", "/v2/session"), ("POST", "/v2/preview"),
     ("POST", "/v2/einvoices/check"), ("POST", "/v2/einvoices/render"),
@@ -166,6 +167,7 @@ def test_lists_and_reports_show_nothing_of_another_account(other, owned):
     assert other.get("/v2/slugs/letter").json == {"slug": "letter", "available": True}
     assert other.get("/v2/account/usage").json["pagesGenerated"] == 0
     assert other.get("/v2/account/usage/templates").json["templates"] == []
+    assert other.get("/v2/account/costs").json["cpuSeconds"] == 0
     assert owned["id"] not in other.get("/v2/authcheck").json["status"]
 
 

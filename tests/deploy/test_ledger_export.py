@@ -59,12 +59,12 @@ def test_every_row_is_exported_as_csv_in_the_order_of_time(export):
     told = export()
     head, *rows = csv.reader(io.StringIO(told.out))
     assert head == [
-        "job_id", "account_id", "period", "allowance", "pages", "occurred_at", "recorded_at"
+        "job_id", "account_id", "period", "allowance", "pages", "occurred_at", "recorded_at", "cpu_us"
     ]  # fmt: skip
     assert [row[0] for row in rows] == [f"job_{number:04}" for number in range(200)]
     assert rows[3] == [
         "job_0003", "acc_1", "2026-10-01", "production", "3",
-        "2026-10-01T18:00:00.000Z", "2026-11-30T00:00:00.000Z",
+        "2026-10-01T18:00:00.000Z", "2026-11-30T00:00:00.000Z", "0",
     ]  # fmt: skip
     assert told.err == "200 rows\n"
 

@@ -3,10 +3,14 @@
 import io
 import json
 import re
+import subprocess
 import zipfile
 from itertools import chain, repeat
 from pathlib import Path
 
+import pytest
+
+from deploy.embedded.demo.show import pressroom
 from tests.waiting import wait_until
 
 TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows": 1}</json></data>
@@ -40,6 +44,45 @@ def test_a_batch_is_rendered_and_read_back(account):
         assert archive.testzip() is None
         assert archive.namelist()[0] == "000000-note-0.pdf"
     assert account.settled_usage(pages=3)["apiCalls"] == 3
+
+
+def test_the_processor_time_of_every_document_is_in_the_report_of_costs(farm, account):
+    template = account.store_template(TEMPLATE)
+    as_json = {"Content-Type": "application/json"}
+    path = f"/v2/pdf?template={template}"
+    for headers in (as_json, as_json | {"Prefer": "respond-async"}):
+        sent = account.request("POST", path, b'{"n": 1}', headers=headers)
+        assert sent.status in (200, 202), sent.body
+    batches = [accept(account, template, [{"n": 1}], each) for each in ("files", "merged")]
+    drawn = account.render("<document><flow><p>a</p></flow></document>")
+    assert drawn.status == 200
+    for batch_id in batches:
+        wait_until(lambda batch_id=batch_id: ended(account, batch_id), 120)
+
+    def rows():
+        found = farm.command("account", "usage", account.id)
+        return found["production"]["renders"] == 5 and found
+
+    told = wait_until(rows, 120)
+    command = pressroom("ledger", "export", "--account", account.id, "--format", "ndjson")
+    exported = subprocess.run(
+        [*command, "--data", str(farm.folder.path)], capture_output=True, check=True
+    )
+    spent = [json.loads(line)["cpu_us"] for line in exported.stdout.splitlines()]
+    assert len(spent) == 5
+    assert all(0 < each < 60_000_000 for each in spent)
+    costs = account.request("GET", "/v2/account/costs").json
+    assert costs["cpuSeconds"] == told["cpu_seconds"] == pytest.approx(sum(spent) / 1e6, abs=0.001)
+    by_template = {each.get("template"): each["cpuSeconds"] for each in costs["templates"]}
+    assert set(by_template) == {template, None}
+    assert list(by_template.values()) == sorted(by_template.values(), reverse=True)
+    for each in (costs["templates"], costs["days"]):
+        listed = sum(one["cpuSeconds"] for one in each)
+        assert listed == pytest.approx(costs["cpuSeconds"], abs=0.002)
+    first = account.request("GET", "/v2/account/costs?limit=1").json
+    assert (len(first["templates"]), first["has_more"]) == (1, True)
+    before = account.request("GET", "/v2/account/costs?date=2024-02-29").json
+    assert (before["cpuSeconds"], before["days"], before["templates"]) == (0, [], [])
 
 
 def ended(account, batch_id):

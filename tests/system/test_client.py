@@ -240,6 +240,7 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     assert client.usage()["pagesGenerated"] == 0
     assert client.usage_by_day()["days"] == []
     assert client.usage_by_template()["templates"] == []
+    assert client.costs()["cpuSeconds"] == 0
     with pytest.raises(ApiError) as not_an_invoice:
         client.check_invoice(b"<note/>")
     assert not_an_invoice.value.status == 400

@@ -13,7 +13,7 @@ from shared.batches.csv_rows import InvalidRow
 from shared.batches.plans import read_values
 from shared.batches.records import Batch, BatchOutput, Chunk, DocumentResult, Slice
 from shared.blobs.store import BlobMissingError
-from shared.clock import epoch, now, ticks
+from shared.clock import cpu_microseconds, epoch, now, ticks
 from shared.errors import (
     ErrorBody,
     ErrorKind,
@@ -198,6 +198,7 @@ class _SliceRun:
                 if deaths >= MAX_DELIVERIES:
                     yield end, DocumentResult(index, error=make_crash_error())
                     continue
+                spent = cpu_microseconds()
                 outcome = self._render(writer, index, document)
                 if isinstance(outcome, ErrorBody):
                     if is_outage(outcome):
@@ -207,6 +208,7 @@ class _SliceRun:
                     yield end, DocumentResult(index, error=outcome)
                 else:
                     pages += outcome.pages
+                    outcome = outcome.replace(cpu_us=cpu_microseconds() - spent)
                     if mailed and not isinstance(document, InvalidRow):
                         outcome = outcome.replace(values=read_values(mailed, document))
                     yield end, outcome

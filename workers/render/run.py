@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import structs
 
 from shared.batches.plans import read_values
-from shared.clock import epoch, ticks
+from shared.clock import cpu_microseconds, epoch, ticks
 from shared.db.session import Session
 from shared.errors import ErrorBody, ErrorKind, Unavailable, retry_while_unavailable
 from shared.jobs.lifecycle import JobLifecycle
@@ -296,6 +296,7 @@ def make_pdf(
     job: RenderJob, context: RenderContext, images: WorkspaceImages
 ) -> tuple[JobOutcome, bytes]:
     """Render a job and return its outcome without the stored PDF, and the PDF."""
+    spent = cpu_microseconds()
     timer = StageTimer(context.traces)
     # Readings of Redis's clock differ between processes (`shared.clock`).
     queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
@@ -319,6 +320,7 @@ def make_pdf(
             summarise([*found, *rendered.warnings], left_out=rendered.warnings_left_out)
         ),
         values=read_values(job.paths, payload.body),
+        cpu_us=cpu_microseconds() - spent,
     )
     return outcome, rendered.pdf
 

@@ -80,6 +80,10 @@ class Pressroom:
         """Return the usage of a billing period by template, most pages first."""
         return self._object("/v2/account/usage/templates", date=date, limit=str(limit))
 
+    def costs(self, *, date: str | None = None, limit: int = 100) -> Mapping[str, Any]:
+        """Return the processor time of a billing period, by day and by template."""
+        return self._object("/v2/account/costs", date=date, limit=str(limit))
+
     def usage_by_day(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Return the pages of each day of the billing period of `date`, by default the current one."""
         return self._object("/v2/account/usage/days", date=date)

@@ -401,6 +401,15 @@ export interface RateLimit {
   window_seconds: number;
 }
 
+export interface Costs {
+  startDate: string;
+  endDate: string;
+  cpuSeconds: number;
+  days: Array<UsageDay>;
+  templates: Array<UsageTemplate>;
+  has_more: boolean;
+}
+
 export interface UsageDays {
   startDate: string;
   endDate: string;
@@ -410,6 +419,7 @@ export interface UsageDays {
 export interface UsageDay {
   pagesGenerated: number;
   apiCalls: number;
+  cpuSeconds: number;
   draft: { pagesGenerated: number; apiCalls: number; };
   date: string;
 }
@@ -424,6 +434,7 @@ export interface UsageTemplates {
 export interface UsageTemplate {
   pagesGenerated: number;
   apiCalls: number;
+  cpuSeconds: number;
   draft: { pagesGenerated: number; apiCalls: number; };
   template?: string;
   name?: string;
