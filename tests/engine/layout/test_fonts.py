@@ -250,6 +250,15 @@ def test_a_minus_sign_is_as_wide_as_a_plus_and_of_the_face_of_its_figures(
     assert face.measure("\u2212") == face.measure("+")
 
 
+@pytest.mark.parametrize("family", [*GENERAL, "Liberation Sans"])
+@pytest.mark.parametrize("weight", [400, 700])
+@pytest.mark.parametrize("is_italic", [False, True])
+def test_signs_of_mathematics_and_arrows_are_of_the_family_of_their_text(family, weight, is_italic):
+    text = "a \u2264 b \u2265 c \u2260 \u2248 \u2211\u220f\u221a\u221e\u2202 \u2190\u2191\u2192\u2193\u2194 \xd7 \xb1 \u2212 \u2026"
+    ((face, whole),) = split_by_face((family,), weight, is_italic, text)
+    assert (face.family, whole) == (family, text)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("weight", [400, 700])
 @pytest.mark.parametrize("is_italic", [False, True])
