@@ -1,8 +1,13 @@
-"""The JSON Schema components of requests and responses."""
+"""The JSON Schema components of requests and responses.
+
+Those of records follow from their types; `schemas.json` has the others, unless something of this code is in them.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from api.http import MAX_PAGE
@@ -79,14 +84,6 @@ _PAGES: Final = integer("Pages per billing period.", maximum=MAX_PAGES)
 _RENEWAL_DAY: Final = integer("Day of the month on which periods begin.", minimum=1, maximum=31)
 _RATE_LIMIT: Final = string(
     "Such as 20/second; by default that of the plan.", pattern=RATE_PATTERN, examples=["20/second"]
-)
-_QUEUE: Final = object_schema(
-    {
-        "name": string("The name."),
-        "waiting": integer("Jobs that wait."),
-        "running": integer("Jobs that run."),
-        "is_drained": boolean("Whether workers start none of its jobs."),
-    }
 )
 _HAS_MORE: Final = boolean("Whether there are more entries.")
 
@@ -165,23 +162,12 @@ _VERSION: Final = record_schema(Version)
 
 
 SCHEMAS: Final[Mapping[str, Schema]] = {
+    **json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")),
     "UserRef": record_schema(UserRef),
-    "Confirmation": object_schema(
-        {"status": string("Confirmation with the authenticated account.")}
-    ),
     "Template": _TEMPLATE,
     "SavedTemplate": extend_schema(_TEMPLATE, _COUNTED),
     "TemplateWithContent": extend_schema(
         _TEMPLATE, {"content": string("The content of the reference.")}
-    ),
-    "Dependent": object_schema(
-        {"id": string("Template id."), "name": string("Name of the template.")}
-    ),
-    "DependentList": object_schema(
-        {
-            "templates": array_of("Dependent"),
-            "has_more": boolean("Whether there are more than those listed."),
-        }
     ),
     "TemplateList": page_of("templates", "Template"),
     "Version": _VERSION,
@@ -217,7 +203,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "TagHistory": more_of("events", "TagEvent"),
     "TagRemoval": object_schema({"tag": TAG, "removed": boolean("Whether the tag existed.")}),
     "Slug": object_schema({"slug": SLUG, "template_id": TEMPLATE_ID}),
-    "SlugList": object_schema({"slugs": array_of("Slug", maxItems=1000)}),
     "SlugAvailability": object_schema(
         {
             "slug": SLUG,
@@ -229,36 +214,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Image": record_schema(ImageRecord, name=IMAGE_NAME),
     "ImageList": _list_of_files("images", "Image"),
     "Font": record_schema(FontRecord, name=IMAGE_NAME, faces=array_of("FontFace")),
-    "FontFace": object_schema(
-        {
-            "index": integer("Index of the font in the file, from 0; a collection has several."),
-            "family": string("Family name of the font."),
-            "style": string("Style name of the font."),
-            "weight": ref("FontRange"),
-            "stretch": ref("FontRange"),
-            "italic": boolean("Whether it is italic or oblique."),
-            "glyphs": integer("Number of glyphs."),
-            "characters": integer("Number of characters with a glyph."),
-            "color_glyphs": integer(
-                "Number of glyphs that are drawn in colours (COLR); absent for fonts stored before."
-            ),
-            "axes": array_of("FontAxis"),
-        }
-    ),
-    "FontRange": object_schema(
-        {
-            "min": number("Minimum."),
-            "max": number("Maximum; equal to min without a variation axis."),
-        }
-    ),
-    "FontAxis": object_schema(
-        {
-            "tag": string("Axis tag of four letters, such as wght."),
-            "min": number("Minimum."),
-            "default": number("Default value."),
-            "max": number("Maximum."),
-        }
-    ),
     "FontList": _list_of_files("fonts", "Font"),
     "Usage": record_schema(UsageReport, draft=_DRAFT_USAGE),
     "Finding": object_schema(
@@ -272,138 +227,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "source": SOURCE,
         },
         optional=("source",),
-    ),
-    "Findings": object_schema(
-        {
-            "valid": boolean("True exactly when errors is empty."),
-            "errors": array_of("Finding", description="Findings that prevent rendering."),
-            "warnings": array_of("Finding", description="Findings that do not."),
-            "leftOut": object_schema(
-                {
-                    "errors": integer("Errors beyond the 200 listed, counted up to 10,000."),
-                    "warnings": integer("Warnings beyond the 200 listed, counted up to 10,000."),
-                }
-            ),
-        },
-        optional=("leftOut",),
-    ),
-    "InvoiceReport": object_schema(
-        {
-            "valid": {
-                **boolean(
-                    "True if it keeps all rules that it must, false with errors; null if some rules were not run: see note."
-                ),
-                "type": ["boolean", "null"],
-            },
-            "errors": array_of(
-                "InvoiceFinding", description="Broken rules, 50 of each file of rules."
-            ),
-            "warnings": array_of(
-                "InvoiceFinding", description="What the rules warn of, 50 of each file."
-            ),
-            "checked_by": array_of(
-                "RulePack", description="The rule packs that were applied.", maxItems=10
-            ),
-            "note": string("Why valid is null or some rules were not run; absent if all were."),
-            "specification": string("Specification identifier of the invoice (BT-24)."),
-            "file": string("File name of the XML in the PDF; absent for XML."),
-            "profile": string(
-                "minimum, basicwl, basic, en16931, extended, extended-ctc-fr, xrechnung or peppol, as the invoice states it; "
-                "absent for others."
-            ),
-            "syntax": string("Syntax of the XML.", enum=["cii", "ubl"]),
-            "number": string("Number of the invoice (BT-1); absent if it states none."),
-        },
-        optional=("file", "note", "number", "profile"),
-    ),
-    "RulePack": object_schema(
-        {
-            "pack": string("Name of the pack."),
-            "version": string("Its version."),
-            "date": string("Its date of release, empty if its files state none."),
-        }
-    ),
-    "InvoiceFinding": object_schema(
-        {
-            "rule": string(
-                "The rule, such as BR-CO-15; schema, or without rule packs cardinality for elements that are unknown, missing, "
-                "misplaced or too many, syntax for a value of the wrong type."
-            ),
-            "path": string(
-                "The term, as a path of the record, such as /lines/0/quantity; / of a finding of an official file."
-            ),
-            "element": string("XPath of the element in the XML, or of where it belongs."),
-            "message": string("Description of the problem."),
-            "severity": string("Whether the invoice breaks a rule.", enum=["error", "warning"]),
-        }
-    ),
-    "FormReport": object_schema(
-        {
-            "fields": array_of(
-                "FormField",
-                description="The fields in the order of the file, at most 10,000.",
-                maxItems=10_000,
-            ),
-            "xfa": boolean("Whether the file has an XFA form too, whose data are not read."),
-        }
-    ),
-    "FormField": object_schema(
-        {
-            "name": string("Name, after those of its groups with full stops, such as buyer.name."),
-            "type": string(
-                "select is a drop-down list, list one that shows several options.",
-                enum=[
-                    "text",
-                    "checkbox",
-                    "radio",
-                    "select",
-                    "list",
-                    "button",
-                    "signature",
-                    "unknown",
-                ],
-            ),
-            "value": {
-                "type": ["string", "array", "null"],
-                "items": {"type": "string"},
-                "description": "The text, the chosen value, or an array where several can be chosen; null if the "
-                "field is not filled in, a box is off, or the type has no value.",
-            },
-            "required": boolean("Whether the form requires a value."),
-            "read_only": boolean("Whether viewers keep it from being changed."),
-            "signed": boolean(
-                "Whether it has a signature, which is not verified; only of the type signature."
-            ),
-            "options": array_of("FieldOption", description="Values that can be chosen."),
-            "label": string("Tooltip; absent if it has none."),
-            "page": integer("Number of the first page that shows it.", minimum=1),
-            "max_length": integer("Most characters of a text."),
-        },
-        optional=("signed", "options", "label", "page", "max_length"),
-    ),
-    "FieldOption": object_schema(
-        {
-            "value": string("Value of the field if it is chosen."),
-            "label": string("Text that is shown for it."),
-        }
-    ),
-    "Start": object_schema(
-        {
-            "name": string("Pressroom."),
-            "docs": string("Path of the description as a page."),
-            "openapi": string("Path of the description as OpenAPI."),
-        }
-    ),
-    "Health": object_schema(
-        {
-            "status": string("alive, ready, or partly ready: without some of its shards."),
-            "parts": {
-                "type": "object",
-                "description": "The state of each part of the farm; present if it is ready.",
-                "additionalProperties": {"type": "string", "enum": ["up", "down"]},
-            },
-        },
-        optional=("parts",),
     ),
     "StackTraceEntry": extend_schema(
         SOURCE,
@@ -442,9 +265,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         }
     ),
     "PublishRequest": record_schema(PublishRequest),
-    "TagRequest": strict_object(
-        {"version": integer("A published version.", minimum=1, maximum=10**16 - 1)}
-    ),
     "SlugRequest": strict_object(
         {
             "slug": SLUG,
@@ -471,23 +291,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             type=["string", "null"],
             enum=[*PreviewFormat, None],
         ),
-    ),
-    "Preview": object_schema(
-        {
-            "pages": integer("Pages of the document; 0 if it could not be laid out."),
-            "findings": ref("Findings"),
-            "page": integer("The drawn page.", minimum=1),
-            "width": number("Width of the sheet in points, including bleed."),
-            "height": number("Height of the sheet in points."),
-            "file": ref("PreviewFile"),
-            "boxes": array_of(
-                "PreviewBox",
-                description="The boxes of elements in painting order: of several boxes at a point, the last is "
-                "the innermost.",
-            ),
-            "boxes_left_out": integer("Number of boxes beyond the 5,000 listed.", default=0),
-        },
-        optional=("page", "width", "height", "file", "boxes", "boxes_left_out"),
     ),
     "PreviewFile": object_schema(
         {
@@ -535,7 +338,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "KeyWithSecret": extend_schema(
         _KEY, {"key": string("The secret of the key, returned only here.")}
     ),
-    "KeyList": object_schema({"keys": array_of("Key")}),
     "AuditEntry": record_schema(AuditEntry),
     "AuditLog": page_of("entries", "AuditEntry"),
     "NewAccount": record_schema(
@@ -545,18 +347,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         renewal_day=_RENEWAL_DAY,
         rate_limit=_RATE_LIMIT,
     ),
-    "NewAccounts": strict_object({"accounts": array_of("NewAccount", minItems=1, maxItems=1000)}),
-    "CreatedAccounts": object_schema({"accounts": array_of("CreatedAccount")}),
-    "CreatedAccount": object_schema(
-        {
-            "id": string("Id of the account."),
-            "is_new": boolean("Whether this call created it."),
-            "reference": string("The reference of the request."),
-            "key_id": string("Id of its key, if it is new."),
-            "key": string("The secret of the key, returned only here, if it is new."),
-        },
-        optional=("reference", "key_id", "key"),
-    ),
     "AccountInfo": record_schema(AccountInfo),
     "AccountList": page_of("accounts", "AccountInfo"),
     "AccountChanges": record_schema(
@@ -565,17 +355,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         max_pages=_PAGES,
         max_draft_pages=_PAGES,
         rate_limit=_RATE_LIMIT,
-    ),
-    "Queue": _QUEUE,
-    "QueueChange": strict_object(
-        {"is_drained": boolean("Whether workers start none of its jobs.")}
-    ),
-    "FarmStatus": object_schema(
-        {
-            "healthy": boolean("Whether all answer."),
-            "problems": {"type": "array", "items": string("The name of a part that does not.")},
-            "queues": array_of("Queue", description="The queues; empty with problems."),
-        }
     ),
     "KeyRequest": strict_object(
         {
@@ -593,18 +372,5 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             },
         },
         optional=("name", "expires_at", "scopes"),
-    ),
-    "Session": object_schema(
-        {
-            "opened_at": date_time("When it was opened."),
-            "expires_at": date_time("When it ends at the latest; idle sessions end earlier."),
-        }
-    ),
-    "SignIn": object_schema(
-        {
-            "provider": string(
-                "The name of the provider, null if there is none.", type=["string", "null"]
-            )
-        }
     ),
 }
