@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.cli.commands import COMMANDS as CALLS
-from deploy.cli.commands import EXAMPLES, build_parser
+from deploy.cli.commands import build_parser
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -59,10 +59,12 @@ def test_a_command_of_a_page_exists_with_its_options(page, command):
 
 
 def test_the_help_of_every_command_has_an_example_that_it_accepts():
-    shown = [tuple(find_parser(shlex.split(line)[1:])[1]) for line in EXAMPLES]
-    assert list(dict.fromkeys(shown)) == [tuple(words.split()) for words in CALLS]
-    for line in EXAMPLES:
-        build_parser().parse_args(shlex.split(line)[1:])
+    for words, command in CALLS.items():
+        assert command.examples
+        for line in command.examples:
+            called = shlex.split(line)[1:]
+            assert find_parser(called)[1] == words.split()
+            build_parser().parse_args(called)
 
 
 def test_every_command_has_a_page():
