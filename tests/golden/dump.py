@@ -200,6 +200,8 @@ def _dash(item: Stroke | StrokedRectangle | Path) -> str:
 
 
 def _color(color: Color) -> str:
+    if color.ink:
+        return f' "{color.ink}" {color.tint:g}{_color(color._replace(ink="", tint=1.0))}'
     if color == BLACK:
         return ""
     if color.space is ColorSpace.RGB:

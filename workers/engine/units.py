@@ -56,14 +56,30 @@ class ColorSpace(StrEnum):
 
 
 class Color(NamedTuple):
-    """A device colour; components from 0 to 1."""
+    """A device colour; components from 0 to 1.
+
+    One with an `ink` is a share of that spot colour, `tint`; the components are those of the full ink.
+    """
 
     space: ColorSpace
     components: tuple[float, ...]
+    ink: str = ""
+    tint: float = 1.0
+
+
+def tint_color(color: Color, share: float) -> Color:
+    """Return a tint: a share of a colour, the rest white."""
+    if color.ink:
+        return color._replace(tint=color.tint * share)
+    if color.space is ColorSpace.CMYK:
+        return Color(color.space, tuple(part * share for part in color.components))
+    return Color(color.space, tuple(1 - (1 - part) * share for part in color.components))
 
 
 def to_rgb(color: Color) -> tuple[float, float, float]:
     """Return the components of a colour in RGB; those of CMYK are converted plainly."""
+    if color.tint < 1:
+        color = tint_color(color._replace(ink="", tint=1.0), color.tint)
     *parts, last = color.components
     if color.space is ColorSpace.CMYK:
         red, green, blue = ((1 - part) * (1 - last) for part in parts)

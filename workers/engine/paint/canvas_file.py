@@ -115,13 +115,13 @@ ROUNDED: Final = BoundedCache[float, int](lambda value: round(value * 100))
 
 @lru_cache(256)
 def write_fill_color(color: Color) -> bytes:
-    """Return the operator that sets the colour of fills and text."""
+    """Return the operator that sets the colour of fills and text, without its ink."""
     return _color_operator(color, b"g\n", b"rg\n", b"k\n")
 
 
 @lru_cache(256)
 def write_stroke_color(color: Color) -> bytes:
-    """Return the operator that sets the colour of strokes."""
+    """Return the operator that sets the colour of strokes, without its ink."""
     return _color_operator(color, b"G\n", b"RG\n", b"K\n")
 
 
@@ -232,6 +232,10 @@ class _DocumentCanvas(Canvas):  # type: ignore[misc]
         fonts = self._doc.idToObject[pdfdoc.BasicFonts]
         fonts[name] = self._doc.Reference(font, name)
 
+    def name_object(self, name: str, written: WrittenObject) -> None:
+        """Add an object that others refer to by name."""
+        self._doc.Reference(written, name)
+
 
 class CanvasFile:
     """A PDF in memory, written through ReportLab's canvas. Equal calls write equal bytes."""
@@ -252,6 +256,8 @@ class CanvasFile:
         self._targets: dict[str, _Target] = {}  # of links
         self._names: dict[bytes, _Target] = {}  # which other files can link to
         self._outline_owners: list[Owner] = []
+        self._color_spaces: list[tuple[bytes, list[ObjectPart]]] = []
+        self._shared_spaces = WrittenObject()
         self._form: NumberingObject | None = None
         self._widget_pages: list[int] = []
         self._contents: list[bytes] = []  # of the pages, compressed
@@ -267,6 +273,13 @@ class CanvasFile:
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
         """Add a font, which content selects by `name`."""
         self._canvas.add_font(name, font)
+
+    def add_color_space(self, name: bytes, written: WrittenObject) -> None:
+        """Add a colour space, which all content selects by `name`."""
+        if not self._color_spaces:
+            self._canvas.name_object(COLOR_SPACES.name, self._shared_spaces)
+        self._color_spaces.append((name, [written]))
+        self._shared_spaces.define(*write_dictionary(self._color_spaces))
 
     def add_xobject(self, name: str, written: WrittenObject) -> None:
         """Add an external object (ISO 32000-1, 8.8), which content calls by `name`."""
@@ -534,7 +547,7 @@ def resource_name(name: str) -> bytes:
 
 def write_resources(calls: Iterable[str]) -> list[ObjectPart]:
     """Return the resources of a page or form: the fonts of the document, and the external objects it calls."""
-    return [b"<< /Font ", ALL_FONTS, *write_xobjects(calls), b" >>"]
+    return [b"<< /Font ", ALL_FONTS, COLOR_SPACES, *write_xobjects(calls), b" >>"]
 
 
 def write_xobjects(calls: Iterable[str]) -> list[ObjectPart]:
@@ -548,6 +561,20 @@ def refer_to_font(name: str) -> pdfdoc.PDFObject:
     return pdfdoc.PDFObjectReference(name)
 
 
+class SharedResources:
+    """An entry of resources that all content of a document shares; nothing in a document without them."""
+
+    def __init__(self, kind: str) -> None:
+        self.name = f"Pressroom{kind}"
+        self._key = kind.encode("ascii")
+
+    def format(self, document: Any) -> bytes:
+        """Return the entry. This is called when ReportLab writes the file."""
+        found = document.idToObjectNumberAndVersion.get(self.name)
+        return b" /%b %d 0 R" % (self._key, found[0]) if found else b""
+
+
+COLOR_SPACES: Final = SharedResources("ColorSpace")
 ALL_FONTS: Final = pdfdoc.PDFObjectReference(pdfdoc.BasicFonts)
 
 

@@ -36,7 +36,7 @@ from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import write_number
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import DrawnGlyph, VectorImage, draw_color_glyphs, is_drawn_in_colors
-from workers.engine.units import BLACK, Color
+from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
 MAX_COLOR_GLYPH_BYTES: Final = 64_000_000  # of a document; beyond it outlines are drawn
@@ -62,6 +62,7 @@ class PdfResources:
         self._shaped: dict[Face, embedding.ShapedFont] = {}
         self._shaped_count = 0
         self._shared: dict[tuple[bytes, bytes], WrittenObject] = {}
+        self._inks: dict[Color, bytes] = {}
         self._images: dict[str, str] = {}
         self._group_count = 0
         self._form_count = 0
@@ -123,6 +124,14 @@ class PdfResources:
         self._file.add_xobject(name, self._vectors.write_glyph(drawn.form))
         return name
 
+    def use_ink(self, color: Color) -> bytes:
+        """Return the name of the colour space of an ink, which is in the file once."""
+        full = color._replace(tint=1.0)
+        if full not in self._inks:
+            self._inks[full] = b"/Ink%d" % (len(self._inks) + 1)
+            self._file.add_color_space(self._inks[full], _write_separation(full))
+        return self._inks[full]
+
     def use_image(self, image: display.Drawable) -> str:
         """Return the name of an image, which is in the file once."""
         name = self._images.get(image.key)
@@ -175,6 +184,21 @@ class PdfResources:
         form = _write_form(corners, content.calls, _INITIAL_STATE + content.marks)
         self._file.add_xobject(name, form)
         return name
+
+
+def _write_separation(color: Color) -> WrittenObject:
+    """Return the colour space of an ink (ISO 32000-1, 8.6.6.4), with its alternate."""
+    is_cmyk = color.space is ColorSpace.CMYK
+    white = (0.0,) * 4 if is_cmyk else (1.0,) * 3
+    return WrittenObject(
+        b"[/Separation /%b /Device%b << /FunctionType 2 /Domain [0 1] /N 1 /C0 [%b] /C1 [%b] >>]"
+        % (
+            b"".join([b"#%02X" % byte for byte in color.ink.encode("utf-8")]),
+            b"CMYK" if is_cmyk else b"RGB",
+            b" ".join(map(write_number, white)),
+            b" ".join(map(write_number, color.components)),
+        )
+    )
 
 
 def _write_form(
@@ -493,11 +517,18 @@ class ContentStreamWriter:
 
     def _set_fill(self, color: Color) -> None:
         self._state.fill = color
-        self._out.append(write_fill_color(color))
+        set_ink = b"%b cs %b scn\n"
+        self._out.append(self._write_ink(color, set_ink) if color.ink else write_fill_color(color))
 
     def _set_stroke(self, color: Color) -> None:
         self._state.stroke = color
-        self._out.append(write_stroke_color(color))
+        set_ink = b"%b CS %b SCN\n"
+        self._out.append(
+            self._write_ink(color, set_ink) if color.ink else write_stroke_color(color)
+        )
+
+    def _write_ink(self, color: Color, form: bytes) -> bytes:
+        return form % (self._resources.use_ink(color), write_number(color.tint))
 
     def _set_line(self, line: tuple[float, tuple[float, ...]]) -> None:
         width, dash = line

@@ -236,6 +236,7 @@ class FormFields:
         if known is None:
             head = b"/Type /XObject /Subtype /Form /BBox [0 0 %b] /Resources << " % size
             fonts = [b"/Font ", canvas_file.ALL_FONTS] if b" Tf\n" in content else []
+            fonts.append(canvas_file.COLOR_SPACES)
             called = canvas_file.write_xobjects(calls) if calls else []
             known = canvas_file.write_deflated([head, *fonts, *called, b" >>"], content)
             self._appearances[size, content] = known

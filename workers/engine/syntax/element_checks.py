@@ -41,6 +41,7 @@ def find_problems(root: Element, findings: Findings) -> Iterator[Problem]:
     """
     yield from _PageChecker(root, findings).check(root)
     yield from _check_profile(root)
+    yield from _check_inks(root)
     yield from _NumberChecker(root, findings).check(root)
     for element in root.walk():
         if element.tag in _TYPED:
@@ -299,6 +300,20 @@ def _check_colors(root: Element, profile: str) -> Iterator[Problem]:
                     f'which profile="{profile}" does not allow; write it as #rrggbb or rgb(r g b)'
                 )
                 yield "profile-color", f"{what}, {advice}", element
+
+
+def _check_inks(root: Element) -> Iterator[Problem]:
+    """Yield a second value of one ink, of which a file has one alternate."""
+    first: dict[str, Element] = {}
+    for color in root.elements("color"):
+        ink, value = color.attributes.get("spot"), color.attributes.get("value")
+        known = first.setdefault(ink, color) if ink else color
+        if known.attributes.get("value") != value:
+            message = (
+                f'The spot colour "{ink}" is "{value}" here and "{known.attributes.get("value")}" '
+                "before; write the same `value`, as an ink has one"
+            )
+            yield "spot-value", message, color, known
 
 
 def _declared_colors(root: Element) -> dict[str, Any]:

@@ -666,6 +666,10 @@ PLAIN_COLOR: Final = ValueType(_COLOR_FORMS, _read_plain_color)
 BACKGROUND: Final = ValueType("{}, or transparent", _read_background, parts=(COLOR,))
 BACKGROUNDS: Final = _several(BACKGROUND)
 COLORS: Final = _several(COLOR)
+INK: Final = ValueType(
+    "a name of at most 60 characters, such as PANTONE 186 C, but not All or None",
+    matching(re.compile(r"(?!(?:All|None)\Z)(?=\S)[^\x00-\x1f\x7f]{0,59}\S")),
+)
 BORDER: Final = ValueType(
     "width, style and colour, such as 0.5pt solid black, or none; styles are "
     + join_words([style.value for style in BorderStyle if style is not BorderStyle.NONE], "or"),

@@ -16,9 +16,8 @@ from workers.engine.layout.charts.drawing import (
     color_of,
     hatch_of,
     is_dark,
-    tint,
 )
-from workers.engine.units import BLACK, Color, ColorSpace
+from workers.engine.units import BLACK, Color, ColorSpace, tint_color
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear light.
 SEEN = {
@@ -92,5 +91,5 @@ def test_text_on_a_colour_is_read():
     assert is_dark(BLACK)
     assert not is_dark(cyan)
     assert is_dark(Color(ColorSpace.CMYK, (0.0, 0.0, 0.0, 1.0)))
-    assert tint(cyan, 0.5).components == (0.5, 0.0, 0.0, 0.0)
-    assert tint(BLACK, 0.25).components == (0.75, 0.75, 0.75)
+    assert tint_color(cyan, 0.5).components == (0.5, 0.0, 0.0, 0.0)
+    assert tint_color(BLACK, 0.25).components == (0.75, 0.75, 0.75)

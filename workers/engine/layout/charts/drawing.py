@@ -22,7 +22,14 @@ from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.lines.fragments import GlyphStyle, InlineFragment
 from workers.engine.tree.nodes import Chart
 from workers.engine.tree.styles.computed import TextStyle
-from workers.engine.units import BLACK, Color, ColorSpace, relative_luminance, rgb_from_hex
+from workers.engine.units import (
+    BLACK,
+    Color,
+    ColorSpace,
+    relative_luminance,
+    rgb_from_hex,
+    tint_color,
+)
 
 LINE_HEIGHT: Final = 1.2  # em, of labels below each other
 MAX_LABEL: Final = 200  # characters; the rest of a label is ignored
@@ -379,13 +386,6 @@ def hatch_of(index: int, count: int, *, is_hatched: bool) -> float | None:
     return HATCHES[((index if is_hatched else 0) + again) % len(HATCHES)]
 
 
-def tint(color: Color, fraction: float) -> Color:
-    """Return a tint: `fraction` of a colour, the rest white."""
-    if color.space is ColorSpace.CMYK:
-        return Color(color.space, tuple(part * fraction for part in color.components))
-    return Color(color.space, tuple(1 - (1 - part) * fraction for part in color.components))
-
-
 def is_dark(color: Color) -> bool:
     """Return whether white text on a colour has more contrast than black (WCAG 2.2, relative luminance)."""
     return relative_luminance(color) < 0.179
@@ -525,12 +525,12 @@ class ChartDrawing:
     @property
     def rule(self) -> Color:
         """The colour of base lines and ticks."""
-        return tint(self.ink, 0.6)
+        return tint_color(self.ink, 0.6)
 
     @property
     def faint(self) -> Color:
         """The colour of grid lines."""
-        return tint(self.ink, 0.16)
+        return tint_color(self.ink, 0.16)
 
     def report(self, code: str, what: str, advice: str) -> None:
         """Report data that are not visible, or not at their place."""

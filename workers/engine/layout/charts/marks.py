@@ -36,11 +36,11 @@ from workers.engine.layout.charts.drawing import (
     rectangle,
     ring_sector,
     split_gaps,
-    tint,
     write_on,
 )
 from workers.engine.layout.context import format_mm
 from workers.engine.tree.nodes import Chart
+from workers.engine.units import tint_color
 
 Values = Sequence[float | None]
 StackedValue = tuple[float, float] | None  # start and end, None without a value
@@ -299,7 +299,7 @@ def _fill_translucent(
     pen: Pen, entry: LegendEntry, outline: tuple[Point, ...], *, is_alone: bool
 ) -> None:
     if is_alone:
-        fill_with_entry(pen, entry._replace(color=tint(entry.color, 0.28)), outline)
+        fill_with_entry(pen, entry._replace(color=tint_color(entry.color, 0.28)), outline)
         return
     pen.begin_opacity_group(0.4)
     fill_with_entry(pen, entry, outline)

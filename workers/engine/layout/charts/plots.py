@@ -44,7 +44,6 @@ from workers.engine.layout.charts.drawing import (
     rectangle,
     split_gaps,
     symbol_width,
-    tint,
 )
 from workers.engine.layout.charts.marks import (
     NO_INSETS,
@@ -69,7 +68,7 @@ from workers.engine.layout.display import GlyphRun
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.tree.node_values import CategoryKind, ChartAxis
 from workers.engine.tree.nodes import Chart, Source
-from workers.engine.units import Color, LengthKind, mm
+from workers.engine.units import Color, LengthKind, mm, tint_color
 
 RULE: Final = 0.5
 GRID: Final = 0.4
@@ -521,7 +520,7 @@ def draw_gauge(drawing: ChartDrawing) -> None:
     """Draw a partly filled bar, from the start side."""
     color = _color_of(drawing.chart)
     size = (drawing.width, drawing.height)
-    drawing.pen.fill((rectangle((0.0, 0.0), size),), tint(color, _TRACK))
+    drawing.pen.fill((rectangle((0.0, 0.0), size),), tint_color(color, _TRACK))
     if drawing.chart.gauge:
         end = (drawing.width * drawing.chart.gauge, drawing.height)
         drawing.pen.fill((rectangle((0.0, 0.0), end),), color)

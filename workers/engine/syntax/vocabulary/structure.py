@@ -148,7 +148,8 @@ STRUCTURE: Final = (
         "color", "Declares a named colour.", ContentModel.EMPTY,
         *fixed(
             required("name", v.NAME, "Name of the colour."),
-            required("value", v.PLAIN_COLOR, "The colour."),
+            required("value", v.PLAIN_COLOR, "The colour; of a spot colour, what screens and printers without its ink show."),
+            attribute("spot", v.INK, "Name of the ink of a spot colour, as the printer knows it. Text, lines, backgrounds and charts of this colour are on the plate of that ink alone; form fields, colour glyphs and drawings in SVG are not."),
         ),
         p.FINAL,
     ),

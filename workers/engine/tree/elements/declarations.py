@@ -113,7 +113,9 @@ def make_style_sheet(root: Element) -> StyleSheet:
     colors = {}
     for element in root.elements("color"):
         parsed = _try_parse(kind.parse, element.attributes.get("value", ""))
-        colors[element.attributes.get("name", "")] = BLACK if parsed is None else parsed
+        color = BLACK if parsed is None else parsed
+        ink = element.attributes.get("spot", "")
+        colors[element.attributes.get("name", "")] = color._replace(ink=ink)
     families = {page.attributes.get("name", DEFAULT_PAGE_FAMILY) for page in root.elements("page")}
     families.add(DEFAULT_PAGE_FAMILY)
     read = _StyleReader(root, frozenset(colors), frozenset(families)).read
