@@ -45,13 +45,14 @@ golden: $(DEV_READY) ## lay out every golden case and compare it with its refere
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, veraPDF and the schemas of others
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, SoftHSM, veraPDF and the schemas of others
 	@sh deploy/setup/need-postgresql.sh
 	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
 	@sh deploy/setup/need-program.sh rabbitmq-server rabbitmq-server
 	@sh deploy/setup/need-program.sh promtool prometheus
 	@sh deploy/setup/need-program.sh amtool prometheus-alertmanager
 	@sh deploy/setup/need-program.sh nginx nginx-light
+	@sh deploy/setup/need-program.sh softhsm2-util softhsm2
 	@sh deploy/setup/need-program.sh chromium chromium
 	@sh deploy/setup/need-program.sh gs ghostscript
 	@sh deploy/setup/need-program.sh pdftotext poppler-utils

@@ -95,7 +95,7 @@ class SignerSettings(ProcessSettings):
 
     # Address and port that the signer listens on.
     signer_bind: Annotated[str, Meta(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = "127.0.0.1:9108"
-    # Folder with the certificates of accounts, ACCOUNT_ID.NAME.p12, and their passwords, ACCOUNT_ID.NAME.password;
+    # Folder with the certificates of accounts, ACCOUNT_ID.NAME.p12 or .toml, and their passwords, ACCOUNT_ID.NAME.password;
     # `pressroom up` starts a signer if it is set.
     signer_certificates: str = ""
     # Time-stamp authority (RFC 3161) that attests when files were signed; empty is none.

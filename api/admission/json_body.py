@@ -138,9 +138,7 @@ def _accepted_values(kind: type[Record], message: str) -> str:
     types = [inspect.type_info(kind)]
     for name in re.findall(r"\.(\w+)", path.rpartition(" - at ")[2]):
         fields = [each for struct in types for each in getattr(struct, "fields", ())]
-        types = [
-            leaf for each in fields if each.encode_name == name for leaf in _leaves(each.type)
-        ]
+        types = [leaf for each in fields if each.encode_name == name for leaf in _leaves(each.type)]
     kinds = [each.cls for each in types if isinstance(each, inspect.EnumType)]
     values = [str(choice.value) for accepted in kinds for choice in accepted]
     return f": accepted are {', '.join(values)}"

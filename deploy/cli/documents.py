@@ -129,7 +129,7 @@ def _write(path: Path, text: bytes) -> None:
         raise CommandFailed(f"{path} cannot be written: {error.strerror}") from error
 
 
-_LIBRARIES = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
+_LIBRARIES = ("pyhanko", "pyhanko_certvalidator", "pkcs11", "asn1crypto", "aiohttp")
 
 
 @contextmanager
@@ -137,17 +137,17 @@ def _signatures(file: Path) -> Iterator[None]:
     """Report what is wrong with a file, a certificate, or the installation.
 
     Raises:
-        CommandFailed: the extra is not installed, or the block raised SigningFailedError.
+        CommandFailed: the extra is not installed, or the block raised SigningFailedError or DeviceFailedError.
     """
     try:
-        from workers.signer.signing import SigningFailedError
+        from workers.signer.signing import DeviceFailedError, SigningFailedError
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise
         raise CommandFailed("signatures need pyHanko: pip install '.[sign]'") from error
     try:
         yield
-    except SigningFailedError as error:
+    except (SigningFailedError, DeviceFailedError) as error:
         raise CommandFailed(f"{file}: {error}") from error
 
 
@@ -165,7 +165,9 @@ def run_sign(arguments: argparse.Namespace) -> int:
             arguments.timestamp_url,
             () if trust is None else signing.read_certificates(read_file(trust)),
         )
-        opened = signing.open_certificate(read_file(arguments.cert), _read_password(arguments))
+        is_device = arguments.cert.suffix == ".toml"
+        opener = signing.open_device if is_device else signing.open_certificate
+        opened = opener(read_file(arguments.cert), _read_password(arguments))
         opened.check(now)
         signed = signing.sign_pdf(read_file(arguments.file), opened.signer, options, now=now)
     write_file(output, signed)

@@ -54,6 +54,7 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "sqlalchemy.sql.type_api.TypeDecorator.process_result_value": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.ExternalType.cache_ok": "SQLAlchemy, ExternalType.cache_ok",
     "pyhanko.sign.timestamps.api.TimeStamper.async_request_tsa_response": "pyHanko, TimeStamper: for subclasses",
+    "pyhanko.sign.signers.pdf_cms.Signer.async_sign_raw": "pyHanko, Extending Signer",
 }
 # Overridden without a clause that says so; decision 0380 names each, and the test that would notice.
 EXCEPTIONS: Mapping[str, str] = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Longer than a request may take, including its wait.
 _STOP_SECONDS: Final = 25.0
-_LIBRARIES: Final = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
+_LIBRARIES: Final = ("pyhanko", "pyhanko_certvalidator", "pkcs11", "asn1crypto", "aiohttp")
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def make_signer(settings: SignerSettings) -> SignerServer:
     if not settings.signer_certificates or not folder.is_dir():
         raise WrongSetting(
             "PRESSROOM_SIGNER_CERTIFICATES: the signer needs a folder with the certificates of "
-            "accounts, ACCOUNT_ID.NAME.p12"
+            "accounts, ACCOUNT_ID.NAME.p12 or ACCOUNT_ID.NAME.toml"
         )
     try:
         from workers.signer.server import SignerServer

@@ -24,6 +24,7 @@ from workers.signer.signing import (
     SigningFailedError,
     StampingFailedError,
     open_certificate,
+    open_device,
     sign_pdf,
 )
 
@@ -32,6 +33,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 _MAX_FILE_BYTES: Final = 256 * KB  # a key and a chain of certificates have some 10 KB
 _MAX_CACHED: Final = 256
 _MAX_SHOWN: Final = 20  # names in a message
+_PKCS12, _DEVICE, _PASSWORD = ".p12", ".toml", ".password"
 _SOON: Final = timedelta(days=30)
 
 
@@ -47,9 +49,9 @@ class _CacheEntry:
 
 
 class Certificates:
-    """Opens `ACCOUNT_ID.NAME.p12`, with the password in `ACCOUNT_ID.NAME.password`, if any; thread-safe.
+    """Opens `ACCOUNT_ID.NAME.p12`, or the key of a device by `ACCOUNT_ID.NAME.toml`; thread-safe.
 
-    An account's id has no full stop: it reaches no file of another account.
+    The password or PIN is in `ACCOUNT_ID.NAME.password`, if any. An account's id has no full stop: it reaches no file of another account.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -62,14 +64,18 @@ class Certificates:
 
         Raises:
             SigningFailedError: there is none of that name, or it cannot be used now.
+            DeviceFailedError: the device of the key fails.
         """
         if not _ACCOUNT.fullmatch(account) or not _NAME.fullmatch(name):
             raise SigningFailedError("the name of the certificate is not one")
         key = f"{account}.{name}"
-        state = _read_state(self._certificate_file(key)), _read_state(self._password_file(key))
+        file = self._file(key, _PKCS12)
+        if not file.exists():
+            file = self._file(key, _DEVICE)
+        state = _read_state(file), _read_state(self._file(key, _PASSWORD))
         if state[0] is None:
             raise SigningFailedError(self._describe_missing(account, name))
-        opened = self._find_cached(key, state) or self._read(key, state)
+        opened = self._find_cached(key, state) or self._read(key, file, state)
         if isinstance(opened, SigningFailedError):
             raise SigningFailedError(str(opened))
         opened.check(now)
@@ -78,11 +84,8 @@ class Certificates:
             log.warning("certificate ends soon", account=account, certificate=name, ends=str(ends))
         return opened
 
-    def _certificate_file(self, key: str) -> Path:
-        return self._folder / f"{key}.p12"
-
-    def _password_file(self, key: str) -> Path:
-        return self._folder / f"{key}.password"
+    def _file(self, key: str, suffix: str) -> Path:
+        return self._folder / f"{key}{suffix}"
 
     def _find_cached(
         self, key: str, state: _State
@@ -94,11 +97,11 @@ class Certificates:
             self._cache.move_to_end(key)
             return entry.opened
 
-    def _read(self, key: str, state: _State) -> OpenedCertificate | SigningFailedError:
+    def _read(self, key: str, file: Path, state: _State) -> OpenedCertificate | SigningFailedError:
         try:
-            opened: OpenedCertificate | SigningFailedError = self._open(key)
+            opened: OpenedCertificate | SigningFailedError = self._open(key, file)
         except SigningFailedError as error:
-            log.warning("certificate cannot be used", file=f"{key}.p12", reason=str(error))
+            log.warning("certificate cannot be used", file=file.name, reason=str(error))
             opened = error
         with self._lock:
             self._cache[key] = _CacheEntry(state, opened)
@@ -106,22 +109,22 @@ class Certificates:
                 self._cache.popitem(last=False)
         return opened
 
-    def _open(self, key: str) -> OpenedCertificate:
+    def _open(self, key: str, file: Path) -> OpenedCertificate:
         try:
-            content = _read_file(self._certificate_file(key))
-            password_file = self._password_file(key)
+            content = _read_file(file)
+            password_file = self._file(key, _PASSWORD)
             password = _read_file(password_file) if password_file.exists() else None
         except OSError as error:
             raise SigningFailedError(f"its file cannot be read: {error.strerror}") from error
         if password is not None:
             password = password.partition(b"\n")[0].rstrip(b"\r")
-        return open_certificate(content, password)
+        opener = open_device if file.suffix == _DEVICE else open_certificate
+        return opener(content, password)
 
     def _describe_missing(self, account: str, name: str) -> str:
-        names = sorted(
-            file.name.removeprefix(f"{account}.").removesuffix(".p12")
-            for file in self._folder.glob(f"{account}.*.p12")
-        )
+        files = self._folder.glob(f"{account}.*")
+        keys = {file.stem for file in files if file.suffix in (_PKCS12, _DEVICE)}
+        names = sorted(key.removeprefix(f"{account}.") for key in keys)
         shown = f"it has: {', '.join(names[:_MAX_SHOWN])}" if names else "it has none"
         return f'the account has no certificate "{name}"; {shown}'
 
@@ -209,6 +212,7 @@ class SigningService:
         Raises:
             SigningFailedError: the account has no such certificate, or the file cannot be signed.
             SignerBusyError: no slot was free in time.
+            DeviceFailedError: the device of the key fails.
         """
         begun, outcome = ticks(), SignatureOutcome.FAILED
         # Names and reasons of refused requests may have text of their document, which no log has.

@@ -1,8 +1,9 @@
-"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B, B-T and B-LTA), by the optional library pyHanko (decision 395)."""
+"""Signatures of PDFs (PAdES B-B, B-T and B-LTA) by the optional library pyHanko (decision 395)."""
 
 from __future__ import annotations
 
 import asyncio
+import tomllib
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from asn1crypto import core, tsp
 from asn1crypto.x509 import Certificate
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import pkcs12
+from pkcs11 import exceptions as pkcs11
+from pyhanko.config.pkcs11 import PKCS11SignatureConfig
 from pyhanko.keys import load_certs_from_pemder_data
 from pyhanko.pdf_utils.generic import NameObject, TextStringObject
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
@@ -33,7 +36,9 @@ from pyhanko.sign.fields import (
     SigSeedSubFilter,
     enumerate_sig_fields,
 )
-from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
+from pyhanko.sign.general import SigningError
+from pyhanko.sign.pkcs11 import PKCS11SigningContext
+from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, Signer, SimpleSigner
 from pyhanko.sign.timestamps import TimeStamper, TimestampRequestError
 from pyhanko.stamp import StaticStampStyle
 from pyhanko_certvalidator import ValidationContext
@@ -151,6 +156,7 @@ UNREADABLE: Final = (
     *(RecursionError, NotImplementedError, AssertionError, zlib.error),
 )
 _LONGEST_NAME: Final = 60  # characters of the stamp
+_DEVICES: Final = Lock()  # one session at a time; see `_DeviceSigner`
 _DRAWING: Final = Lock()  # the engine renders one document of a process at a time
 
 
@@ -162,11 +168,63 @@ class StampingFailedError(SigningFailedError):
     """The time-stamp server has no time stamp for the signature; a later attempt may have one."""
 
 
+class DeviceFailedError(Exception):
+    """The device of a key does not answer as it should; a later attempt may sign."""
+
+
+class _DeviceSigner(Signer):
+    """Signs by a key that does not leave its device (PKCS#11).
+
+    A login is that of all sessions of a process with the device, and ends with any of them (PKCS#11 3.0,
+    5.6.9): a session is opened for each signature, and one at a time.
+    """
+
+    def __init__(self, setup: PKCS11SignatureConfig, pin: str | None) -> None:
+        self._setup, self._pin = setup, pin
+        with self._session() as device:
+            super().__init__(
+                prefer_pss=setup.prefer_pss,
+                signature_mechanism=setup.signature_mechanism,
+                signing_cert=device.signing_cert,
+                cert_registry=device.cert_registry,
+            )
+
+    async def async_sign_raw(
+        self, data: bytes, digest_algorithm: str, dry_run: bool = False
+    ) -> bytes:
+        """Return the signature of bytes; of a dry run, as many bytes as it may have.
+
+        Raises:
+            DeviceFailedError: the device fails.
+        """
+        with self._session() as device:
+            return await device.async_sign_raw(data, digest_algorithm, dry_run)
+
+    @contextmanager
+    def _session(self) -> Iterator[Signer]:
+        try:
+            with _DEVICES, PKCS11SigningContext(self._setup, self._pin) as device:
+                yield device
+        except (pkcs11.PKCS11Error, SigningError) as error:
+            if isinstance(
+                error.__cause__, _WRONG_PIN
+            ):  # not tried again, which would lock the device
+                raise SigningFailedError("the device of the key refuses the PIN") from error
+            reason = str(error)[:200] or type(error).__name__  # that of the device alone
+            raise DeviceFailedError(f"the device of the key fails: {reason}") from error
+
+
+_WRONG_PIN: Final = (
+    *(pkcs11.PinIncorrect, pkcs11.PinInvalid, pkcs11.PinLenRange, pkcs11.PinLocked),
+    pkcs11.PinExpired,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class OpenedCertificate:
     """A certificate with its key, ready to sign."""
 
-    signer: SimpleSigner
+    signer: Signer
     certificate: x509.Certificate
 
     def check(self, now: datetime) -> None:
@@ -215,6 +273,24 @@ def open_certificate(content: bytes, password: bytes | None) -> OpenedCertificat
     return OpenedCertificate(signer, certificate)
 
 
+def open_device(content: bytes, pin: bytes | None) -> OpenedCertificate:
+    """Return the certificate and key of a device; `content` is TOML with the setup of pyHanko for PKCS#11.
+
+    Raises:
+        SigningFailedError: the setup is not one, or the device refuses the PIN.
+        DeviceFailedError: the device fails, or has no such key.
+    """
+    try:
+        described = tomllib.loads(content.decode())
+        setup = PKCS11SignatureConfig.from_config(described)  # type: ignore[no-untyped-call]
+        signer = _DeviceSigner(setup, None if pin is None else pin.decode())
+    except (ValueError, TypeError, AttributeError, OSError) as error:
+        raise SigningFailedError(f"the setup of the device is wrong: {str(error)[:200]}") from error
+    assert signer.signing_cert is not None, "loaded from the device, or named by the setup"
+    certificate = x509.load_der_x509_certificate(signer.signing_cert.dump())
+    return OpenedCertificate(signer, certificate)
+
+
 def read_certificates(content: bytes) -> Sequence[Certificate]:
     """Return the certificates of a PEM or DER file.
 
@@ -230,9 +306,7 @@ def read_certificates(content: bytes) -> Sequence[Certificate]:
     return found
 
 
-def sign_pdf(
-    pdf: bytes, signer: SimpleSigner, options: SignatureOptions, *, now: datetime
-) -> bytes:
+def sign_pdf(pdf: bytes, signer: Signer, options: SignatureOptions, *, now: datetime) -> bytes:
     """Return a PDF with a signature; the bytes of the given one come first, unchanged.
 
     The signature is written into an empty signature field of the file. A file without one gets a
@@ -241,6 +315,7 @@ def sign_pdf(
     Raises:
         SigningFailedError: the PDF is damaged or encrypted, or has no such empty field, or there is
             no time stamp.
+        DeviceFailedError: the device of the key fails.
     """
     url = options.timestamp_url
     timestamper = None if url is None else HttpTimeStamper(url)
@@ -344,7 +419,7 @@ def _describe_new_field(name: str) -> SigFieldSpec:
 
 
 @contextmanager
-def _drawn_stamp(signer: SimpleSigner, now: datetime) -> Iterator[StaticStampStyle]:
+def _drawn_stamp(signer: Signer, now: datetime) -> Iterator[StaticStampStyle]:
     """Provide the stamp of a visible field; pyHanko reads it from a file."""
     with TemporaryDirectory() as folder:
         stamp = Path(folder, "stamp.pdf")
@@ -360,7 +435,7 @@ def _name_producer(writer: IncrementalPdfFileWriter) -> None:
         writer.update_container(information)
 
 
-def _draw_stamp(signer: SimpleSigner, now: datetime) -> bytes:
+def _draw_stamp(signer: Signer, now: datetime) -> bytes:
     name = NOT_XML.sub("", signer.subject_name or "")[:_LONGEST_NAME].translate(_NO_EXPRESSION)
     source = _STAMP.format(name=escape(name), time=now.strftime("%Y-%m-%d %H:%M UTC"))
     payload = Payload(PayloadKind.XML, source.encode())
