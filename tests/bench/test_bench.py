@@ -12,7 +12,7 @@ import pytest
 from tests.bench import einvoices, feeding, parts, table, tag_costs, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 from tests.bench.results import merge_sections, read_sections
-from workers.engine.syntax.vocabulary.content import CHART_KINDS
+from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 
 ENGINE = Path(__file__).with_name("engine.py")
 SCRIPTS = Path(__file__).with_name("scripts.py")

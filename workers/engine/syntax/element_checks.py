@@ -25,7 +25,7 @@ from workers.engine.syntax.numbers import (
 from workers.engine.syntax.suggestions import join_words, suggest_if_listed
 from workers.engine.syntax.values import BorderValue, ColorName, ValueType
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.syntax.vocabulary.content import CHART_KINDS, GAUGE, OF_RECORDS, WITH_AXES
+from workers.engine.syntax.vocabulary.charts import CHART_KINDS, GAUGE, OF_RECORDS, WITH_AXES
 from workers.engine.units import Color, ColorSpace
 
 SIGNING: Final = ("sign", "sign-field")

@@ -1,4 +1,4 @@
-"""Every element and attribute of the language, declared once.
+"""Every element and attribute of the language, declared once, in `elements.txt` and `properties`.
 
 The checks, the cascade, LANGUAGE.md and the editor schema are all derived from it. It declares
 implemented features only.
@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from workers.engine.syntax.vocabulary.content import (
-    BLOCK_ELEMENTS,
-    CHART_ELEMENTS,
-    FORM_ELEMENTS,
-    INLINE_ELEMENTS,
-    NOTE_ELEMENTS,
-    TABLE_ELEMENTS,
-)
+from workers.engine.syntax.vocabulary.elements import read_elements
 from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
@@ -33,17 +26,5 @@ from workers.engine.syntax.vocabulary.specs import (
     ContentModel,
     ElementSpec,
 )
-from workers.engine.syntax.vocabulary.structure import STRUCTURE
 
-ELEMENTS: Final[Mapping[str, ElementSpec]] = {
-    spec.name: spec
-    for spec in (
-        *STRUCTURE,
-        *BLOCK_ELEMENTS,
-        *CHART_ELEMENTS,
-        *FORM_ELEMENTS,
-        *TABLE_ELEMENTS,
-        *INLINE_ELEMENTS,
-        *NOTE_ELEMENTS,
-    )
-}
+ELEMENTS: Final[Mapping[str, ElementSpec]] = read_elements()

@@ -140,24 +140,31 @@ NOTE_PROPERTIES: Final = (
     _property(AttributeGroup.NUMBER, "count-per", v.choice("document", "flow", "page"), "document", "Scope of the numbers of notes: the document, each flow, or each page; endnotes are not numbered by page."),
 )  # fmt: skip
 
-POSITIONS: Final = tuple(
-    AttributeSpec(side, v.OFFSET, f"Takes the box out of the flow: distance from the {edge} of the nearest enclosing box, cell or paper.", group=AttributeGroup.POSITION)
-    for side, edge in (("left", "left edge"), ("top", "upper edge"), ("right", "right edge"), ("bottom", "lower edge"))
-)  # fmt: skip
-
-PROPERTIES: Final[Mapping[str, AttributeSpec]] = {
-    spec.name: spec
-    for spec in (
-        *TEXT_PROPERTIES,
-        *FLOW_PROPERTIES,
-        *IMAGE_PROPERTIES,
-        *PARAGRAPH_PROPERTIES,
-        *BOX_PROPERTIES,
-        *BREAK_PROPERTIES,
-        *NUMBER_PROPERTIES,
-        *NOTE_PROPERTIES,
-    )
+_EDGES: Final = {
+    "left": "left edge",
+    "top": "upper edge",
+    "right": "right edge",
+    "bottom": "lower edge",
 }
+
+
+def _positions(doc: str) -> tuple[AttributeSpec, ...]:
+    return tuple(
+        AttributeSpec(side, v.OFFSET, doc.format(edge), group=AttributeGroup.POSITION)
+        for side, edge in _EDGES.items()
+    )
+
+
+POSITIONS: Final = _positions(
+    "Takes the box out of the flow: distance from the {} of the nearest enclosing box, cell or paper."
+)
+AREA_POSITIONS: Final = _positions("Distance from the {} of the region between header and footer.")
+
+ALL_PROPERTIES: Final = (
+    *(*TEXT_PROPERTIES, *FLOW_PROPERTIES, *IMAGE_PROPERTIES, *PARAGRAPH_PROPERTIES),
+    *(*BOX_PROPERTIES, *BREAK_PROPERTIES, *NUMBER_PROPERTIES, *NOTE_PROPERTIES),
+)
+PROPERTIES: Final[Mapping[str, AttributeSpec]] = {spec.name: spec for spec in ALL_PROPERTIES}
 
 
 def without(specs: tuple[AttributeSpec, ...], *names: str) -> tuple[AttributeSpec, ...]:
@@ -219,11 +226,20 @@ MONOLITHIC_BREAKS: Final = only(
     "break-before", "break-after", "page", "counter-reset", "counter-set"
 )
 ROW_BREAKS: Final = only("break-before", "break-after", "orphans", "widows")
-BLOCK_ATTRIBUTES: Final = (COMMON, TEXT, FLOW_PROPERTIES, BOX_PROPERTIES, BREAK_PROPERTIES)
+BLOCK_ATTRIBUTES: Final = (
+    *(*COMMON, *TEXT, *FLOW_PROPERTIES),
+    *(*BOX_PROPERTIES, *BREAK_PROPERTIES),
+)
 # Repeated content is no link target; bar codes and images have no text, and so no language.
 COMMON_WITHOUT_ID: Final = without(COMMON, "id")
 COMMON_WITHOUT_LANG: Final = without(COMMON, "lang")
-RUNNING_BOX: Final = (COMMON_WITHOUT_ID, TEXT, BOX_PROPERTIES)
+RUNNING_BOX: Final = (*COMMON_WITHOUT_ID, *TEXT, *BOX_PROPERTIES)
+FIELD_BOX: Final = (
+    *only("font-family", "font-size", "font-weight", "font-stretch", "font-style", "color"),
+    *only("direction"),
+    *without(PICTURE_BOX, "rotate", "opacity", "background-image"),
+    *MONOLITHIC_BREAKS,
+)
 
 COLUMNS: Final = (
     attribute("columns", v.count(1, 12), "Number of columns of the content.", "1"),

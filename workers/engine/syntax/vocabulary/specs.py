@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Final
 
 from workers.engine.data_tables import read_groups
-from workers.engine.syntax import values as v
 from workers.engine.syntax.values import ValueType
 
 NO_STRUCTURE_TYPE: Final = "none"
@@ -110,60 +108,8 @@ class ElementSpec:
         return self.content in (ContentModel.TEXT, ContentModel.INLINE, ContentModel.BLOCKS)
 
 
-def element(
-    name: str,
-    doc: str,
-    content: ContentModel,
-    *attributes: AttributeSpec | tuple[AttributeSpec, ...],
-    children: Iterable[str] = (),
-    accepts_arguments: bool = False,
-) -> ElementSpec:
-    """Declare an element; of attributes with the same name the first is used."""
-    flat: dict[str, AttributeSpec] = {}
-    for entry in attributes:
-        for spec in (entry,) if isinstance(entry, AttributeSpec) else entry:
-            if spec.name not in flat:
-                flat[spec.name] = spec
-    inside = frozenset(children)
-    if content is ContentModel.INLINE:
-        inside |= INLINE
-    if content is ContentModel.BLOCKS:
-        inside |= BLOCKS | INLINE
-    if "group" in inside:
-        inside |= GROUP_LIKE
-    structure_type = STRUCTURE_TYPES.get(name, "")
-    return ElementSpec(
-        name, doc, MappingProxyType(flat), content, inside, structure_type, accepts_arguments
-    )
-
-
 def attribute(
     name: str, kind: ValueType[Any], doc: str, default: str | None = None
 ) -> AttributeSpec:
     """Declare an attribute."""
     return AttributeSpec(name, kind, doc, default)
-
-
-def required(name: str, kind: ValueType[Any], doc: str) -> AttributeSpec:
-    """Declare a required attribute."""
-    return AttributeSpec(name, kind, doc, is_required=True)
-
-
-def expression(name: str, doc: str, *, is_required: bool = False) -> AttributeSpec:
-    """Declare an attribute that holds an expression without braces."""
-    return AttributeSpec(name, v.EXPRESSION, doc, is_required=is_required, is_expression=True)
-
-
-def of_types(
-    types: Iterable[str], *specs: AttributeSpec, are_needed: bool = False
-) -> tuple[AttributeSpec, ...]:
-    """Return attributes as those of some types of their element alone."""
-    names = tuple(types)
-    return tuple(
-        replace(spec, types=names, needed_by=names if are_needed else ()) for spec in specs
-    )
-
-
-def fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:
-    """Return attributes as fixed ones, which are parsed before data are available."""
-    return tuple(replace(spec, is_fixed=True) for spec in specs)

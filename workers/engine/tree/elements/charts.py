@@ -13,7 +13,7 @@ from babel import numbers as babel_numbers
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.vocabulary.content import CHART_KINDS
+from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence

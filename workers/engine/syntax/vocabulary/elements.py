@@ -1,0 +1,152 @@
+"""The elements of the language, as `elements.txt` declares them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Final
+
+from workers.engine.barcodes import SYMBOLOGIES
+from workers.engine.einvoices import PROFILES, SYNTAX_NAMES
+from workers.engine.syntax import names, numbers
+from workers.engine.syntax import values as v
+from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
+from workers.engine.syntax.values import ValueType
+from workers.engine.syntax.vocabulary import charts, properties
+from workers.engine.syntax.vocabulary.specs import (
+    BLOCKS,
+    GROUP_LIKE,
+    IN_PARTS,
+    INLINE,
+    ROWS,
+    STRUCTURE_TYPES,
+    AttributeSpec,
+    ContentModel,
+    ElementSpec,
+)
+from workers.engine.units import mm
+
+MAX_BLEED: Final = mm(50)
+
+_KINDS: Final[dict[str, ValueType[Any]]] = {
+    **{
+        name: kind
+        for source in (v, numbers, names, properties)
+        for name, kind in vars(source).items()
+        if isinstance(kind, ValueType)
+    },
+    "ANY_LIST_STYLE": v.choice(*properties.LIST_STYLE.choices, *properties.NUMBER_STYLE.choices),
+    "BARCODE": v.choice(*SYMBOLOGIES),
+    "BLEED": v.length(high=MAX_BLEED),
+    "CHART": v.choice(*charts.CHART_KINDS),
+    "DPI": v.keywords({"203": 203, "300": 300, "600": 600}),
+    "INVOICE_PROFILE": v.choice(*PROFILES),
+    "INVOICE_SYNTAX": v.choice(*SYNTAX_NAMES),
+    "MARK": v.length(low=mm(2)),
+    "MODULE": v.length(low=0.1, high=100),
+    "PITCH": v.length(low=mm(1.5)),
+    "REDUCTION": v.length(high=10),
+    "WATERMARK_SIZE": v.length(low=0.5, high=2000),
+    "WINDOW": v.choice(*ADDRESS_WINDOWS),
+}
+_EXPRESSIONS: Final = (v.EXPRESSION, v.FILTERS, v.LOOP)
+_CHILDREN: Final = {"IN_PARTS": IN_PARTS, "ROWS": ROWS}
+_INSIDE: Final = {ContentModel.INLINE: INLINE, ContentModel.BLOCKS: BLOCKS | INLINE}
+_LINE: Final = re.compile(
+    r"(?P<fixed>fixed )?(?:\[(?P<types>[\w,]+)(?P<needed>!)?\] )?"
+    r"(?:\+ (?P<groups>[^-][\w -]*?)(?: - (?P<left_out>.+))?|(?P<attribute>\S.*))"
+)
+_ATTRIBUTE: Final = re.compile(
+    r"(?P<name>[\w-]+)(?P<required>!)?  (?P<kind>\S+)(?: = ?(?P<default>.*?))?  (?P<doc>.+)"
+)
+_RANGE: Final = re.compile(r"(-?\d+)\.\.(\d+)")
+
+
+def read_elements() -> dict[str, ElementSpec]:
+    """Return the elements by name, in the order of the file."""
+    text = files(__package__).joinpath("elements.txt").read_text("utf-8")
+    elements: dict[str, ElementSpec] = {}
+    for block in re.split(r"\n(?=[a-z])", re.sub("^#.*\n", "", text, flags=re.MULTILINE)):
+        if block.strip():
+            head, *lines = block.strip().splitlines()
+            spec = _read_element(head, [line.strip() for line in lines if line], elements)
+            elements[spec.name] = spec
+    return elements
+
+
+def _read_element(head: str, lines: Iterable[str], elements: dict[str, ElementSpec]) -> ElementSpec:
+    declared, _, doc = head.partition("  ")
+    name, model, *arguments = declared.split()
+    content = ContentModel[model]
+    inside = _INSIDE.get(content, frozenset())
+    attributes: dict[str, AttributeSpec] = {}
+    for line in lines:
+        mark, _, rest = line.partition(" ")
+        if mark == ">":
+            inside = inside.union(*(_CHILDREN.get(child, (child,)) for child in rest.split()))
+        else:
+            for spec in elements[rest].attributes.values() if mark == "as" else _read_line(line):
+                attributes.setdefault(spec.name, spec)
+    if "group" in inside:
+        inside |= GROUP_LIKE
+    return ElementSpec(
+        name,
+        doc,
+        MappingProxyType(attributes),
+        content,
+        inside,
+        STRUCTURE_TYPES.get(name, ""),
+        accepts_arguments=bool(arguments),
+    )
+
+
+def _read_line(line: str) -> Iterator[AttributeSpec]:
+    """Return the attributes of a line, those of groups or the one that it declares."""
+    parts = _LINE.fullmatch(line)
+    if parts is None:
+        raise ValueError(line)
+    changes: dict[str, Any] = {"is_fixed": True} if parts["fixed"] else {}
+    if parts["types"]:
+        types = getattr(charts, parts["types"], None) or tuple(parts["types"].split(","))
+        changes |= {"types": types, "needed_by": types if parts["needed"] else ()}
+    if parts["attribute"]:
+        yield replace(_read_attribute(parts["attribute"]), **changes)
+        return
+    left_out = (parts["left_out"] or "").split()
+    for group in parts["groups"].split():
+        for spec in _list_group(group):
+            if spec.name not in left_out:
+                yield replace(spec, **changes) if changes else spec
+
+
+def _list_group(name: str) -> Iterable[AttributeSpec]:
+    if name.islower():
+        return properties.only(name)
+    group = getattr(properties, name)
+    return (group,) if isinstance(group, AttributeSpec) else group
+
+
+def _read_attribute(text: str) -> AttributeSpec:
+    parts = _ATTRIBUTE.fullmatch(text)
+    if parts is None:
+        raise ValueError(text)
+    kind = _read_kind(parts["kind"])
+    return AttributeSpec(
+        parts["name"],
+        kind,
+        parts["doc"],
+        parts["default"],
+        is_required=bool(parts["required"]),
+        is_expression=kind in _EXPRESSIONS,
+    )
+
+
+def _read_kind(text: str) -> ValueType[Any]:
+    if bounds := _RANGE.fullmatch(text):
+        return v.count(int(bounds[1]), int(bounds[2]))
+    if text.endswith("{1,4}"):
+        return v.sides(_KINDS[text.removesuffix("{1,4}")])
+    return _KINDS[text] if text.isupper() and "|" not in text else v.choice(*text.split("|"))
