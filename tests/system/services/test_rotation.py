@@ -7,6 +7,7 @@ import json
 import subprocess
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager, suppress
 
 import psycopg
@@ -29,6 +30,7 @@ from tests.waiting import wait_until
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"
 LOGO_BYTES = 3 * 1024 * 1024
+LANES = ("async", "waited")
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 
@@ -113,6 +115,7 @@ class Caller:
     def __init__(self, farm, account):
         self._farm = farm
         self.key = account["api_key"]
+        self.answered = Counter()  # calls of a load, by lane
 
     def ask(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self._farm.port, timeout=150)
@@ -163,6 +166,7 @@ def load(farm, account):
             if lane == "async":
                 headers["Prefer"] = "respond-async"
             status, answer = caller.insist("POST", "/v2/pdf", HELLO, **headers)
+            caller.answered[lane] += 1
             if status == 202:
                 accepted.append(json.loads(answer)["id"])
             elif status == 200:
@@ -171,7 +175,7 @@ def load(farm, account):
                 failed.append((status, answer))
             time.sleep(0.1)
 
-    threads = [threading.Thread(target=go_on, args=[lane]) for lane in ("async", "waited")]
+    threads = [threading.Thread(target=go_on, args=[lane]) for lane in LANES]
     for thread in threads:
         thread.start()
     try:
@@ -290,7 +294,8 @@ def test_the_key_of_an_account(farm, account):
         assert old.ask("GET", "/v2/authcheck")[0] == 200
         caller.key = made["api_key"]
         assert caller.ask("GET", "/v2/authcheck")[0] == 200
-        time.sleep(1)  # the load's last call with the old key
+        before = caller.answered.copy()  # one more of each may have the old key
+        wait_until(lambda: all(caller.answered[lane] > before[lane] + 1 for lane in LANES))
         farm.command("key", "revoke", account["key_id"])
         assert old.ask("GET", "/v2/authcheck")[0] == 401
         assert caller.read(f"/v2/jobs/{accepted['id']}?wait=30")["status"] == "succeeded"
