@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 from api.openapi.code_samples import write_samples
@@ -16,47 +18,10 @@ from api.operations.parameters import NOT_MODIFIED, PATH_PARAMETERS
 from shared.auth.scopes import ALL_SCOPES, list_scopes
 from shared.errors import ErrorCode
 
-_BY_FORMAT: Final[Mapping[str, str]] = {
-    "date-time": "2026-11-26T09:30:00.000Z",
-    "date": "2026-11-26",
-}
-# Texts without a pattern, by the name of their field.
-_BY_NAME: Final[Mapping[str, str]] = {
-    "content": "<document><flow><p>Hello {{ name }}</p></flow></document>",
-    "content_type": "image/png",
-    "data": "iVBORw0KGgo=",
-    "display": "pr_5n3G…x9Qz",
-    "docs": "/docs",
-    "email": "ada@example.org",
-    "file": "factur-x.xml",
-    "family": "Example Sans",
-    "format": "truetype",
-    "id": "usr_3ocgfeeghiuyg5wnorrj2owg",
-    "key": "pr_ followed by forty letters and digits",
-    "label": "Name of the buyer",
-    "message": "Unknown element 'tabel'; did you mean 'table'?",
-    "name": "Ada",
-    "number": "R-2026-0043",
-    "openapi": "/docs/openapi.json",
-    "path": "/lines/0/quantity",
-    "element": "/rsm:CrossIndustryInvoice",
-    "profile": "en16931",
-    "rule": "BR-CO-15",
-    "status": "ready",
-    "style": "Regular",
-    "tag": "wght",
-    "tagName": "p",
-    "template": "service-invoice",
-    "code": "unknown-member",
-}
-_BINARY: Final[Mapping[str, str]] = {
-    "application/xml": "<document><flow><p>Hello</p></flow></document>",
-    "text/xml": "<document><flow><p>Hello</p></flow></document>",
-    "text/plain": "<document><flow><p>Hello</p></flow></document>",
-    "text/csv": "number,customer\nR-1,Ada\nR-2,Bo\n",
-    "text/markdown": "# Hello\n\nThis is *Markdown*.\n",
-    "application/x-ndjson": '{"number": "R-1"}\n{"number": "R-2"}\n',
-}
+_EXAMPLES: Final = json.loads(Path(__file__).with_name("examples.json").read_text("utf-8"))
+_BY_FORMAT: Final[Mapping[str, str]] = _EXAMPLES["formats"]
+_BY_NAME: Final[Mapping[str, str]] = _EXAMPLES["fields"]  # of texts without a pattern
+_BINARY: Final[Mapping[str, str]] = _EXAMPLES["media"]
 
 
 def example_of(schema: Schema, components: Mapping[str, Schema], *, name: str = "") -> Any:
