@@ -1,4 +1,4 @@
-"""Every element and attribute of the language, declared once, in `elements.txt` and `properties`.
+"""Every element and attribute of the language, declared once, in `elements.txt` and `properties.txt`.
 
 The checks, the cascade, LANGUAGE.md and the editor schema are all derived from it. It declares
 implemented features only.
@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from workers.engine.syntax.vocabulary.elements import read_elements
-from workers.engine.syntax.vocabulary.properties import (
-    BOX_PROPERTIES,
-    BREAK_PROPERTIES,
-    COMMON,
-    NUMBER_PROPERTIES,
-    PROPERTIES,
-    TEXT_PROPERTIES,
-)
+from workers.engine.syntax.vocabulary.elements import read_elements, read_groups
 from workers.engine.syntax.vocabulary.specs import (
     BLOCKS,
     GROUP_LIKE,
@@ -27,4 +19,13 @@ from workers.engine.syntax.vocabulary.specs import (
     ElementSpec,
 )
 
-ELEMENTS: Final[Mapping[str, ElementSpec]] = read_elements()
+_GROUPS: Final = read_groups()
+COMMON: Final = _GROUPS["COMMON"]
+TEXT_PROPERTIES: Final = _GROUPS["TEXT_PROPERTIES"]
+BOX_PROPERTIES: Final = _GROUPS["BOX_PROPERTIES"]
+BREAK_PROPERTIES: Final = _GROUPS["BREAK_PROPERTIES"]
+NUMBER_PROPERTIES: Final = _GROUPS["NUMBER_PROPERTIES"]
+PROPERTIES: Final[Mapping[str, AttributeSpec]] = {
+    spec.name: spec for spec in _GROUPS["ALL_PROPERTIES"]
+}
+ELEMENTS: Final[Mapping[str, ElementSpec]] = read_elements(_GROUPS)

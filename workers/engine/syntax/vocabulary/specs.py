@@ -106,10 +106,3 @@ class ElementSpec:
     def allows_text(self) -> bool:
         """Whether the element may directly contain character data."""
         return self.content in (ContentModel.TEXT, ContentModel.INLINE, ContentModel.BLOCKS)
-
-
-def attribute(
-    name: str, kind: ValueType[Any], doc: str, default: str | None = None
-) -> AttributeSpec:
-    """Declare an attribute."""
-    return AttributeSpec(name, kind, doc, default)
