@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
+from sqlalchemy import ColumnElement, Table, delete, func, or_, select
 
 from shared.auth import accounts, audit
 from shared.db.session import Database, Session
-from shared.db.tables import IS_UNFINISHED, batches, jobs, metadata, templates, webhooks, workspaces
+from shared.db.tables import (
+    IS_UNFINISHED,
+    batches,
+    contents,
+    jobs,
+    metadata,
+    templates,
+    version_links,
+    versions,
+    webhooks,
+    workspaces,
+)
 from shared.db.tables import accounts as account_rows
+from shared.db.tables import webhook_deliveries as deliveries
 from shared.errors import ServiceError, Unavailable
 from shared.jobs.records import Allowance
 from shared.templates.repository import PUBLIC_ACCOUNT
@@ -23,8 +35,16 @@ if TYPE_CHECKING:  # commands that need no Redis do not load it
     from shared.auth.admission import ShardedAdmissionCache
 
 _AT_ONCE: Final = 500
-# Metered pages are billed whatever becomes of the account; the audit log says who deleted it.
-_KEPT: Final = ("audit_log", "usage_ledger", "usage_totals", "usage_days", "usage_templates")
+# Metered pages are billed whatever becomes of the account; the audit log says who deleted it. Equal content of
+# other accounts is the same row: maintenance deletes what nothing refers to.
+_KEPT: Final = (
+    "audit_log",
+    "usage_ledger",
+    "usage_totals",
+    "usage_days",
+    "usage_templates",
+    "contents",
+)
 
 
 def list_all_accounts(database: Database) -> list[accounts.AccountInfo]:
@@ -112,20 +132,38 @@ def delete_account(session: Session, account_id: str) -> None:
     for table, condition in ((jobs, unfinished), (batches, running)):
         if session.scalar(select(func.count()).select_from(table).where(condition)):
             raise ServiceError(409, f"The account has {table.name} that have not ended; try again.")
-    owned: dict[str, Any] = {
-        "account_id": [account_id],
+    # Rows that refer to others come first.
+    for table, is_own in reversed(list(list_owned_rows(account_id))):
+        if table.name not in _KEPT:
+            session.execute(delete(table).where(is_own))
+
+
+def list_owned_rows(account_id: str) -> Iterator[tuple[Table, ColumnElement[bool]]]:
+    """Yield each table that has rows of an account, and which these are; before those whose rows refer to its rows."""
+    owned = {
         "workspace_id": select(workspaces.c.id).where(workspaces.c.account_id == account_id),
         "template_id": select(templates.c.id).where(templates.c.account_id == account_id),
         "webhook_id": select(webhooks.c.id).where(webhooks.c.account_id == account_id),
+        "batch_id": select(batches.c.id).where(batches.c.account_id == account_id),
+        "delivery_id": select(deliveries.c.id).where(deliveries.c.account_id == account_id),
     }
-    # Rows that refer to others come first; other rows of batches and deliveries go with them.
-    for table in reversed(metadata.sorted_tables):
-        if table.name in _KEPT:
-            continue
+    for table in metadata.sorted_tables:
+        of_account = table.c.get("account_id")
         conditions: list[ColumnElement[bool]] = [
             table.c[name].in_(ids) for name, ids in owned.items() if name in table.c
         ]
-        if table.name == "accounts":
-            conditions = [account_rows.c.id == account_id]
+        if table is account_rows:
+            conditions = [table.c.id == account_id]
+        elif table is contents:
+            named = [select(templates.c.sha256).where(templates.c.account_id == account_id)]
+            for each in (versions, version_links):
+                is_own = each.c.template_id.in_(owned["template_id"])
+                named.append(select(each.c.sha256).where(is_own))
+            conditions = [table.c.sha256.in_(found) for found in named]
+        elif of_account is not None and not of_account.nullable:
+            # Alone: others may have used what is its own, such as a public template.
+            conditions = [of_account == account_id]
+        elif of_account is not None:
+            conditions.append(of_account == account_id)
         if conditions:
-            session.execute(delete(table).where(or_(*conditions)))
+            yield table, or_(*conditions)

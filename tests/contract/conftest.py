@@ -9,6 +9,10 @@ from flask.testing import FlaskClient
 
 from shared.auth.accounts import create_account
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
+from tests.golden.case import FOLDER
+from tests.images import packed, png
+
+LOGO = png(1, 1, packed(b"\0\0"))
 
 
 @pytest.fixture
@@ -60,3 +64,28 @@ def client_of(app, database, **options) -> FlaskClient:
     client = app.test_client()
     client.environ_base["HTTP_X_API_KEY"] = made.api_key
     return client
+
+
+@pytest.fixture
+def owned(caller, template, publish) -> dict[str, str]:
+    """Create one of every kind of resource for the caller."""
+    publish("<a/>")
+    caller.put(f"/v2/templates/{template}/tags/stable", json={"version": 1})
+    caller.post("/v2/slugs", json={"slug": "letter", "template": template})
+    caller.put("/v2/images/logo", data=LOGO, content_type="image/png")
+    font = (FOLDER / "fonts" / "brand-regular.ttf").read_bytes()
+    assert caller.put("/v2/fonts/brand", data=font, content_type="font/ttf").status_code == 201
+    webhook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
+    path = f"/v2/batches?template={template}"
+    batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
+    item = f"job_{batch.removeprefix('batch_')}-0"
+    assert caller.put("/v2/plans/nightly", json={}).status_code == 201
+    owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
+    owned["plan"] = "nightly"
+    destination = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/"}).json["id"]
+    owned["destination"] = destination
+    owned["delivery"] = caller.post(f"/v2/destinations/{destination}/test").json["id"]
+    key = caller.post("/v2/keys").json["id"]
+    drawn = {"data": "<x/>", "content_type": "text/xml"}
+    job = caller.post("/v2/pdf", headers={"Prefer": "respond-async"}, **drawn).json["id"]
+    return owned | {"batch": batch, "item": item, "key": key, "job": job}

@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from tests.golden.case import FOLDER
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -104,30 +103,6 @@ UNNAMED = {
     ("POST", "/v2/webhooks"), ("GET", "/v2/webhooks"), ("POST", "/v2/destinations"),
     ("GET", "/v2/destinations"), ("GET", "/v2/deliveries"), ("DELETE", "/v2/subjects"),
 }  # fmt: skip
-
-
-@pytest.fixture
-def owned(caller, template, publish) -> dict[str, str]:
-    """Create one of every kind of resource for the caller."""
-    publish("<a/>")
-    caller.put(f"/v2/templates/{template}/tags/stable", json={"version": 1})
-    caller.post("/v2/slugs", json={"slug": "letter", "template": template})
-    caller.put("/v2/images/logo", data=png(), content_type="image/png")
-    font = (FOLDER / "fonts" / "brand-regular.ttf").read_bytes()
-    assert caller.put("/v2/fonts/brand", data=font, content_type="font/ttf").status_code == 201
-    webhook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
-    path = f"/v2/batches?template={template}"
-    batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
-    item = f"job_{batch.removeprefix('batch_')}-0"
-    assert caller.put("/v2/plans/nightly", json={}).status_code == 201
-    owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
-    owned["plan"] = "nightly"
-    destination = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/"}).json["id"]
-    owned["destination"] = destination
-    owned["delivery"] = caller.post(f"/v2/destinations/{destination}/test").json["id"]
-    key = caller.post("/v2/keys").json["id"]
-    job = caller.post("/v2/pdf", headers={"Prefer": "respond-async"}, **XML).json["id"]
-    return owned | {"batch": batch, "item": item, "key": key, "job": job}
 
 
 def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(caller, other, owned):
