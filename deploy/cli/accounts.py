@@ -10,7 +10,13 @@ from typing import Final
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import Columns, CommandFailed, print_result, write_columns, write_table
+from deploy.cli.output import (
+    Columns,
+    CommandFailed,
+    Result,
+    write_columns,
+    write_table,
+)
 from shared.auth import accounts, audit
 from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
@@ -18,7 +24,7 @@ from shared.db.session import Session
 from shared.jobs.records import Allowance
 
 
-def run_create(arguments: argparse.Namespace) -> int:
+def run_create(arguments: argparse.Namespace) -> Result:
     """Create an account with one user and one key; only this output contains the key."""
 
     def create(session: Session) -> accounts.CreatedAccount:
@@ -41,11 +47,11 @@ def run_create(arguments: argparse.Namespace) -> int:
 
     with open_farm(arguments.data) as farm:
         made = farm.change(create)
-    print_result(msgspec.to_builtins(made), as_json=arguments.json)
-    return 0
+    shown: Result = msgspec.to_builtins(made)
+    return shown
 
 
-def run_set(arguments: argparse.Namespace) -> int:
+def run_set(arguments: argparse.Namespace) -> Result:
     """Change the given properties of an account; every front applies them on the next request."""
     account_id = arguments.account_id
     names = accounts.AccountChanges.__struct_fields__
@@ -61,11 +67,10 @@ def run_set(arguments: argparse.Namespace) -> int:
             lambda session: change_account(session, account_id, changes, actor=audit.OPERATOR)
         )
         farm.invalidate_keys(account_id, digests)
-    print_result({"account_id": account_id} | changes.given, as_json=arguments.json)
-    return 0
+    return {"account_id": account_id} | changes.given
 
 
-def run_list(arguments: argparse.Namespace) -> int:
+def run_list(arguments: argparse.Namespace) -> Result | None:
     """List all accounts with plan, limits and state."""
     with open_farm(arguments.data) as farm:
         found = list_all_accounts(farm.database)
@@ -74,10 +79,9 @@ def run_list(arguments: argparse.Namespace) -> int:
             msgspec.structs.asdict(each) | {"created_at": timestamp(each.created_at)}
             for each in found
         ]
-        print_result({"accounts": shown}, as_json=True)
-        return 0
+        return {"accounts": shown}
     print(write_columns(_COLUMNS, found))
-    return 0
+    return None
 
 
 def _state(account: accounts.AccountInfo) -> str:
@@ -95,7 +99,7 @@ _COLUMNS: Final[Columns] = {
 }
 
 
-def run_usage(arguments: argparse.Namespace) -> int:
+def run_usage(arguments: argparse.Namespace) -> Result | None:
     """Report usage of a billing period, of one account or of all: pages in the ledger, and not recorded yet."""
     account_id, today = arguments.account_id, arguments.date or now().astimezone(UTC).date()
     with open_farm(arguments.data) as farm:
@@ -106,25 +110,18 @@ def run_usage(arguments: argparse.Namespace) -> int:
         with farm.database.snapshot() as session:
             reports = [report_usage(session, farm.key_states, each, today) for each in found]
     if account_id is not None:
-        print_result(reports[0], as_json=arguments.json)
-    elif arguments.json:
-        print_result({"accounts": reports}, as_json=True)
-    else:
-        head = [
-            "account",
-            "plan",
-            "from",
-            "to",
-            *(f"{each} pages" for each in Allowance),
-            "cpu seconds",
+        return reports[0]
+    if arguments.json:
+        return {"accounts": reports}
+    pages = (f"{each} pages" for each in Allowance)
+    head = ["account", "plan", "from", "to", *pages, "cpu seconds"]
+    rows = [
+        [
+            *(report[name] for name in ("account_id", "plan", "period_start", "period_end")),
+            *(report[allowance]["pages"] for allowance in Allowance),
+            report["cpu_seconds"],
         ]
-        rows = [
-            [
-                *(report[name] for name in ("account_id", "plan", "period_start", "period_end")),
-                *(report[allowance]["pages"] for allowance in Allowance),
-                report["cpu_seconds"],
-            ]
-            for report in reports
-        ]
-        print(write_table(head, rows))
-    return 0
+        for report in reports
+    ]
+    print(write_table(head, rows))
+    return None

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from deploy.cli.farm import FarmLocation, find_farm
-from deploy.cli.output import CommandFailed, print_result
+from deploy.cli.output import CommandFailed, Result
 from deploy.embedded.backup import make_backup, restore_backup
 from deploy.embedded.data_folder import DataFolder, open_folder
 from shared.clock import ticks
@@ -23,7 +23,7 @@ _LEDGER_PATIENCE_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 
 
-def run_backup(arguments: argparse.Namespace) -> int:
+def run_backup(arguments: argparse.Namespace) -> Result:
     """Back up a farm, after all metered usage has been recorded in the ledger."""
     place = find_farm(arguments.data)
     folder = _require_local_stores(place)
@@ -31,17 +31,15 @@ def run_backup(arguments: argparse.Namespace) -> int:
     manifest = make_backup(folder, arguments.file.resolve())
     shown = {"file": str(arguments.file)} | asdict(manifest) | {"usage_events_missing": missing}
     shown["bytes"] = arguments.file.stat().st_size
-    print_result(shown, as_json=arguments.json)
-    return 0
+    return shown
 
 
-def run_restore(arguments: argparse.Namespace) -> int:
+def run_restore(arguments: argparse.Namespace) -> Result:
     """Restore a stopped farm; its next start resumes unfinished work."""
     folder = open_folder(arguments.data)
     manifest = restore_backup(arguments.file, folder, replace=arguments.replace)
     upgrade(folder.database_url)  # a backup of an older release
-    print_result({"data": str(folder.path)} | asdict(manifest), as_json=arguments.json)
-    return 0
+    return {"data": str(folder.path)} | asdict(manifest)
 
 
 def _require_local_stores(place: FarmLocation) -> DataFolder:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from deploy.cli.output import CommandFailed, print_result, read_file, write_file
+from deploy.cli.output import CommandFailed, Result, print_result, read_file, write_file
 from shared import clock
 from shared.clock import timestamp
 
@@ -151,7 +151,7 @@ def _signatures(file: Path) -> Iterator[None]:
         raise CommandFailed(f"{file}: {error}") from error
 
 
-def run_sign(arguments: argparse.Namespace) -> int:
+def run_sign(arguments: argparse.Namespace) -> Result:
     """Write the signed PDF."""
     output = arguments.output or arguments.file.with_name(f"{arguments.file.stem}-signed.pdf")
     with _signatures(arguments.file):
@@ -171,8 +171,7 @@ def run_sign(arguments: argparse.Namespace) -> int:
         opened.check(now)
         signed = signing.sign_pdf(read_file(arguments.file), opened.signer, options, now=now)
     write_file(output, signed)
-    print_result({"output": str(output), "bytes": len(signed)}, as_json=arguments.json)
-    return 0
+    return {"output": str(output), "bytes": len(signed)}
 
 
 def run_verify(arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from deploy.cli.output import CommandFailed, print_result
+from deploy.cli.output import CommandFailed, Result
 from deploy.embedded.data_folder import DEFAULT_FOLDER, DataFolder, FarmRecord, open_folder
 from deploy.embedded.plan import operator_environment
 from shared.errors import Unavailable
@@ -192,7 +192,7 @@ def _find_embedded(folder: DataFolder) -> FarmLocation:
     )
 
 
-def run_migrate(arguments: argparse.Namespace) -> int:
+def run_migrate(arguments: argparse.Namespace) -> Result:
     """Migrate the tables and the public templates to this release; idempotent."""
     # Imported here, so that other commands do not load Alembic.
     from shared.db.migrate import upgrade
@@ -201,5 +201,4 @@ def run_migrate(arguments: argparse.Namespace) -> int:
     if place.folder is not None:
         place.folder.create()
     upgrade(place.database_url)
-    print_result({"migrated": True}, as_json=arguments.json)
-    return 0
+    return {"migrated": True}

@@ -8,7 +8,7 @@ from typing import Any
 
 from api.batches.representations import write_item_job
 from deploy.cli.farm import FarmStores, open_farm
-from deploy.cli.output import CommandFailed, print_result
+from deploy.cli.output import CommandFailed, Result
 from shared.batches.records import find_item_of_job
 from shared.batches.repository import find_batch, find_item
 from shared.clock import timestamp
@@ -18,14 +18,13 @@ from shared.jobs.records import RenderJob
 from shared.jobs.repository import JobRecord, find_job, write_job
 
 
-def run_show(arguments: argparse.Namespace) -> int:
+def run_show(arguments: argparse.Namespace) -> Result:
     """Print a job's record, with the fields that only operators see."""
     with open_farm(arguments.data) as farm:
         shown = _find(farm, arguments.job_id)
     if shown is None:
         raise CommandFailed(f"job {arguments.job_id!r} does not exist")
-    print_result(shown, as_json=arguments.json)
-    return 0
+    return shown
 
 
 def _find(farm: FarmStores, job_id: str) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import print_result, write_table
+from deploy.cli.output import Result, write_table
 from shared.auth import accounts, audit
 from shared.auth.scopes import list_scopes
 from shared.auth.sign_in_keys import restore_sign_in
@@ -16,7 +16,7 @@ from shared.clock import timestamp
 from shared.db.session import Session
 
 
-def run_create(arguments: argparse.Namespace) -> int:
+def run_create(arguments: argparse.Namespace) -> Result:
     """Create a key; only this output contains it."""
     account_id = arguments.account_id
 
@@ -29,11 +29,11 @@ def run_create(arguments: argparse.Namespace) -> int:
 
     with open_farm(arguments.data) as farm:
         made = farm.change(create)
-    print_result(msgspec.to_builtins(made), as_json=arguments.json)
-    return 0
+    shown: Result = msgspec.to_builtins(made)
+    return shown
 
 
-def run_revoke(arguments: argparse.Namespace) -> int:
+def run_revoke(arguments: argparse.Namespace) -> Result:
     """Revoke a key; every front rejects the next request with it."""
     with open_farm(arguments.data) as farm:
 
@@ -46,11 +46,10 @@ def run_revoke(arguments: argparse.Namespace) -> int:
 
         account_id, digest = farm.change(revoke)
         farm.invalidate_keys(account_id, [digest])
-    print_result({"key_id": arguments.key_id, "revoked": True}, as_json=arguments.json)
-    return 0
+    return {"key_id": arguments.key_id, "revoked": True}
 
 
-def run_restore(arguments: argparse.Namespace) -> int:
+def run_restore(arguments: argparse.Namespace) -> Result:
     """Restore a key, so that its person can sign in again; the sessions that the revocation ended stay ended."""
     with open_farm(arguments.data) as farm:
         farm.end_sessions(arguments.key_id)
@@ -62,24 +61,22 @@ def run_restore(arguments: argparse.Namespace) -> int:
 
         account_id, digest = farm.change(restore)
         farm.invalidate_keys(account_id, [digest])
-    print_result({"key_id": arguments.key_id, "restored": True}, as_json=arguments.json)
-    return 0
+    return {"key_id": arguments.key_id, "restored": True}
 
 
-def run_list(arguments: argparse.Namespace) -> int:
+def run_list(arguments: argparse.Namespace) -> Result | None:
     """List an account's keys, oldest first, without their secrets."""
     with open_farm(arguments.data) as farm:
         found = farm.change(lambda session: accounts.list_keys(session, arguments.account_id))
     keys = [_write_key(key) for key in found]
     if arguments.json:
-        print_result({"keys": keys}, as_json=True)
-        return 0
+        return {"keys": keys}
     rows = [
         [key["key_id"], key["key"], ",".join(key["scopes"]), key["state"], key["user"]["email"]]
         for key in keys
     ]
     print(write_table(["id", "key", "scopes", "state", "user"], rows))
-    return 0
+    return None
 
 
 def _write_key(key: accounts.Key) -> dict[str, Any]:

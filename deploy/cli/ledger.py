@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shared.usage.repository import LedgerRow
 
 
-def run_export(arguments: argparse.Namespace) -> int:
+def run_export(arguments: argparse.Namespace) -> None:
     """Stream the rows to the output; a file is replaced once it is complete."""
     since, until = arguments.since, arguments.until
     if since and until and since >= until:
@@ -31,10 +31,9 @@ def run_export(arguments: argparse.Namespace) -> int:
         with _open_output(arguments.output) as output:
             count = _WRITERS[arguments.format](rows, output)
     print(f"{count:,} rows", file=sys.stderr)
-    return 0
 
 
-def run_audit_export(arguments: argparse.Namespace) -> int:
+def run_audit_export(arguments: argparse.Namespace) -> None:
     """Write the audit log as NDJSON, chain by chain."""
     from shared.auth.audit import read_all
 
@@ -44,7 +43,6 @@ def run_audit_export(arguments: argparse.Namespace) -> int:
         _open_output(arguments.output) as output,
     ):
         output.writelines(json.dumps(entry) + "\n" for entry in read_all(session))
-    return 0
 
 
 def run_audit_verify(arguments: argparse.Namespace) -> int:
@@ -64,7 +62,7 @@ def run_audit_verify(arguments: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-def run_dead(arguments: argparse.Namespace) -> int:
+def run_dead(arguments: argparse.Namespace) -> None:
     """Print the usage events that the counter could not read, a JSON object a line, and end them as asked."""
     from shared.queue.connection import connect  # late: an export needs no Redis
     from shared.queue.usage import end_dead, list_dead
@@ -81,7 +79,6 @@ def run_dead(arguments: argparse.Namespace) -> int:
                 print(json.dumps({"shard": shard.name} | told))
                 if arguments.retry or arguments.delete:
                     end_dead(redis, entry_id, retried=entry[b"event"] if arguments.retry else None)
-    return 0
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
@@ -29,7 +29,10 @@ EXPECTED_ERRORS: Final = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 success, 1 failed or invalid input, 2 wrong usage."""
+    """Run one command and return its exit code: 0 success, 1 failed or invalid input, 2 wrong usage.
+
+    A command ends with its code, or in success with nothing or with the result that is printed.
+    """
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["--version"]:
         return _print_version()
@@ -40,7 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Only the module of the given command is loaded: all of them take a second.
     module, _, function = parsed.run.partition(".")
     try:
-        code: int = getattr(import_module(f"deploy.cli.{module}"), function)(parsed)
+        ended = getattr(import_module(f"deploy.cli.{module}"), function)(parsed)
+        if isinstance(ended, Mapping):
+            from deploy.cli.output import print_result  # late, as the commands
+
+            print_result(ended, as_json=parsed.json)
         if not sys.stdout.closed:  # the language server closes it
             sys.stdout.flush()
     except BrokenPipeError:
@@ -52,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"pressroom: {failure}", file=sys.stderr)
         return 1
-    return code
+    return ended if isinstance(ended, int) else 0
 
 
 def _is_expected_error(failure: Exception) -> bool:

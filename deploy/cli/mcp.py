@@ -33,11 +33,10 @@ chapters and elements of the language that you need, and a public template as an
 that is stored is used for production before it is published."""
 
 
-def run_server(arguments: argparse.Namespace) -> int:
+def run_server(arguments: argparse.Namespace) -> None:
     """Serve one assistant until standard input ends."""
     farm = Pressroom(*find_farm(arguments))
     make_server(farm).run("stdio")
-    return 0
 
 
 def make_server(farm: Pressroom) -> MCPServer:

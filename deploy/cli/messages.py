@@ -284,7 +284,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     return 1 if found["gaps"] or found["unknown"] else 0
 
 
-def run_extract(arguments: argparse.Namespace) -> int:
+def run_extract(arguments: argparse.Namespace) -> None:
     """Write the keys and texts of one language as a PO file."""
     messages = _read_messages(arguments.document)
     try:
@@ -292,10 +292,9 @@ def run_extract(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise CommandFailed(str(error)) from error
     _write(written, arguments.output)
-    return 0
 
 
-def run_import(arguments: argparse.Namespace) -> int:
+def run_import(arguments: argparse.Namespace) -> None:
     """Write the document with the texts of a PO file merged into its language."""
     try:
         lang, texts = read_translations(read_file(arguments.translations))
@@ -306,7 +305,6 @@ def run_import(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise CommandFailed(f"{arguments.document}: {error}") from error
     _write(changed, arguments.output)
-    return 0
 
 
 def _read_messages(path: Path) -> MessageCatalog:

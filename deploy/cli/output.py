@@ -11,6 +11,7 @@ from typing import Any
 from deploy.embedded.plan import operator_environment
 
 Columns = Mapping[str, Callable[[Any], object]]
+Result = Mapping[str, Any]  # of a command, which `main` prints
 
 
 class CommandFailed(Exception):

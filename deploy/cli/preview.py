@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workers.engine.local_files import Inputs
 
 
-def run_preview(arguments: argparse.Namespace) -> int:
+def run_preview(arguments: argparse.Namespace) -> None:
     """Serve the pages on loopback until interrupted; files that cannot be combined are an error."""
     with make_server(arguments) as server:
         print(f"{server.title}: {server.url} (Ctrl-C stops)", flush=True)
@@ -25,7 +25,6 @@ def run_preview(arguments: argparse.Namespace) -> int:
             server.serve_forever()
         except KeyboardInterrupt:
             print()
-    return 0
 
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
@@ -62,7 +61,7 @@ def _stop(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def run_language_server(_: argparse.Namespace) -> int:
+def run_language_server(_: argparse.Namespace) -> None:
     """Serve LSP over standard input and output until the editor closes the connection."""
     try:
         from deploy.tools.lsp.server import make_server
@@ -71,4 +70,3 @@ def run_language_server(_: argparse.Namespace) -> int:
             raise
         raise CommandFailed("pressroom lsp needs pygls: pip install '.[lsp]'") from error
     make_server().start_io()
-    return 0

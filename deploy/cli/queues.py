@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from deploy.cli.farm import find_farm, open_farm
-from deploy.cli.output import CommandFailed, print_result
+from deploy.cli.output import CommandFailed, Result
 from shared.auth import audit
 from shared.clock import ticks
 from shared.queue.connection import connect
@@ -19,24 +19,22 @@ from shared.queue.queue_factory import open_queues
 _POLL_SECONDS: Final = 0.2
 
 
-def run_drain(arguments: argparse.Namespace) -> int:
+def run_drain(arguments: argparse.Namespace) -> Result:
     """Drain a queue: running jobs end, queued jobs stay, and synchronous requests are rejected."""
     ends = _open(arguments.data)
     is_new = _change([drains.drain for drains, _ in ends], arguments, "queue.drain")
     readers = [reader for _, reader in ends]
     if arguments.wait is not None:
         _await_idle(readers, arguments.queue, seconds=arguments.wait)
-    _show(readers, arguments.queue, {"changed": is_new}, as_json=arguments.json)
-    return 0
+    return _read_state(readers, arguments.queue) | {"changed": is_new}
 
 
-def run_resume(arguments: argparse.Namespace) -> int:
+def run_resume(arguments: argparse.Namespace) -> Result:
     """Resume a queue; its queued jobs start within seconds."""
     ends = _open(arguments.data)
     is_new = _change([drains.resume for drains, _ in ends], arguments, "queue.resume")
     readers = [reader for _, reader in ends]
-    _show(readers, arguments.queue, {"changed": is_new}, as_json=arguments.json)
-    return 0
+    return _read_state(readers, arguments.queue) | {"changed": is_new}
 
 
 def _open(data: Path | None) -> list[tuple[Drains, QueueReader]]:
@@ -74,14 +72,11 @@ def _await_idle(readers: Sequence[QueueReader], queue: str, *, seconds: float) -
         time.sleep(_POLL_SECONDS)
 
 
-def _show(
-    readers: Sequence[QueueReader], queue: str, beside: dict[str, Any], *, as_json: bool
-) -> None:
+def _read_state(readers: Sequence[QueueReader], queue: str) -> dict[str, Any]:
     depth = read_depth(readers, queue)
-    shown = {
+    return {
         "queue": queue,
         "drained": depth.is_drained,
         "waiting": depth.waiting,
         "running": depth.running,
     }
-    print_result(shown | beside, as_json=as_json)

@@ -14,6 +14,7 @@ from msgspec import to_builtins
 
 from deploy.cli.output import (
     CommandFailed,
+    Result,
     make_printable,
     print_result,
     read_file,
@@ -42,20 +43,19 @@ def run_check(arguments: argparse.Namespace) -> int:
     return 1 if report["errors"] else 0
 
 
-def run_show(arguments: argparse.Namespace) -> int:
+def run_show(arguments: argparse.Namespace) -> None:
     """Print every term of an invoice and what official rules find, or write a PDF that shows them."""
     found = _check(arguments.file)
     assert found.invoice is not None
     if arguments.pdf:
         write_file(arguments.pdf, _draw(found))
-        return 0
+        return
     _print_findings(found.to_report())
     for title, terms in groupby(list_terms(found.invoice.record), lambda one: one.section):
         rows = [[one.number, one.label, str(one.value)] for one in terms]
         print(f"\n{make_printable(title or 'Document')}\n{write_table(['', '', ''], rows)}")
     for deviation in found.invoice.deviations:
         print(make_printable(f"cannot be read: {deviation.path}: {deviation.message}"))
-    return 0
 
 
 def _check(file: Path) -> InvoiceReport:
@@ -89,7 +89,7 @@ def _print_findings(report: dict[str, Any]) -> None:
         print(f"checked by {' '.join(text for text in pack.values() if text)}")
 
 
-def run_extract(arguments: argparse.Namespace) -> int:
+def run_extract(arguments: argparse.Namespace) -> Result:
     """Print each field and its value.
 
     Raises:
@@ -102,8 +102,7 @@ def run_extract(arguments: argparse.Namespace) -> int:
     except UnusablePdfError as error:
         raise CommandFailed(f"{arguments.file}: {error}. {error.advice}") from error
     values = {each["name"]: each["value"] for each in report["fields"]}
-    print_result(report if arguments.json else values, as_json=arguments.json)
-    return 0
+    return report if arguments.json else values
 
 
 _MAX_UNPACKED: Final = 500 * MB
@@ -131,7 +130,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     return 1 if judge.unusable else 0
 
 
-def run_add(arguments: argparse.Namespace) -> int:
+def run_add(arguments: argparse.Namespace) -> None:
     """Add a publisher's archive, or a folder, under its name in place of an earlier one.
 
     Raises:
@@ -154,10 +153,9 @@ def run_add(arguments: argparse.Namespace) -> int:
         unpacked.rename(target)
     for pack in packs:
         print(f"added {pack.name} {pack.version}".rstrip())
-    return 0
 
 
-def run_remove(arguments: argparse.Namespace) -> int:
+def run_remove(arguments: argparse.Namespace) -> None:
     """Remove what was added under a name.
 
     Raises:
@@ -170,7 +168,6 @@ def run_remove(arguments: argparse.Namespace) -> int:
             f"{folder} has no {arguments.name!r}, it has {', '.join(names) or 'none'}"
         )
     shutil.rmtree(folder / arguments.name)
-    return 0
 
 
 def _find_folder() -> Path:

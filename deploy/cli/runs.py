@@ -7,24 +7,24 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from deploy.cli.output import CommandFailed, find_farm, print_result
+from deploy.cli.output import CommandFailed, Result, find_farm
 from pressroom_client import Pressroom, PressroomError
 
 _SECONDS_BETWEEN: Final = 0.5
 _PATIENCE_SECONDS: Final = 600.0
 
 
-def run_release(arguments: argparse.Namespace) -> int:
+def run_release(arguments: argparse.Namespace) -> Result:
     """Release held documents, and print the account."""
     return _decide(arguments, Pressroom.release)
 
 
-def run_reject(arguments: argparse.Namespace) -> int:
+def run_reject(arguments: argparse.Namespace) -> Result:
     """Reject held documents, and print the account."""
     return _decide(arguments, Pressroom.reject)
 
 
-def run_reprint(arguments: argparse.Namespace) -> int:
+def run_reprint(arguments: argparse.Namespace) -> Result:
     """Order a reprint, wait for its file, and write it."""
     farm = Pressroom(*find_farm(arguments))
     wanted: dict[str, Any] = {"copy": arguments.copy or None, "file": arguments.file}
@@ -42,9 +42,7 @@ def run_reprint(arguments: argparse.Namespace) -> int:
         farm.save_run_file(arguments.batch_id, f"reprint-{number}", arguments.output)
     except PressroomError as error:
         raise CommandFailed(str(error)) from error
-    result = {"reprint": number, "output": str(arguments.output)}
-    print_result(result, as_json=arguments.json)
-    return 0
+    return {"reprint": number, "output": str(arguments.output)}
 
 
 def _wait(farm: Pressroom, batch_id: str, number: int) -> None:
@@ -60,7 +58,7 @@ def _wait(farm: Pressroom, batch_id: str, number: int) -> None:
         time.sleep(_SECONDS_BETWEEN)
 
 
-def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, Any]]) -> int:
+def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, Any]]) -> Result:
     farm = Pressroom(*find_farm(arguments))
     documents = None if arguments.documents is None else _read_numbers(arguments.documents)
     try:
@@ -68,8 +66,7 @@ def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, An
     except PressroomError as error:
         raise CommandFailed(str(error)) from error
     shown = {name: value for name, value in account.items() if not isinstance(value, list | dict)}
-    print_result(account if arguments.json else shown, as_json=arguments.json)
-    return 0
+    return account if arguments.json else shown
 
 
 def _read_numbers(text: str) -> list[int]:

@@ -6,14 +6,14 @@ import argparse
 from dataclasses import asdict
 
 from deploy.cli.farm import FarmLocation, find_farm
-from deploy.cli.output import CommandFailed, print_result
+from deploy.cli.output import CommandFailed, Result
 from shared.errors import Unavailable
 from shared.queue.connection import connect
 from shared.queue.shard_layout import adopt, assert_idle
 from shared.shards import find_shard, slot_of
 
 
-def run_adopt(arguments: argparse.Namespace) -> int:
+def run_adopt(arguments: argparse.Namespace) -> Result:
     """Change the shards of a stopped farm; for an embedded farm use `up --shards`."""
     place = find_farm(arguments.data)
     if place.folder is not None:
@@ -38,17 +38,14 @@ def run_adopt(arguments: argparse.Namespace) -> int:
     finally:
         for redis in servers.values():
             redis.close()
-    shown = asdict(done) | {"moved": round(done.moved, 3)}
-    print_result(shown, as_json=arguments.json)
-    return 0
+    return asdict(done) | {"moved": round(done.moved, 3)}
 
 
-def run_find(arguments: argparse.Namespace) -> int:
+def run_find(arguments: argparse.Namespace) -> Result:
     """Print the shard of an account."""
     names = _names(find_farm(arguments.data))
     home = find_shard(slot_of(arguments.account_id), names)
-    print_result({"account_id": arguments.account_id, "shard": home}, as_json=arguments.json)
-    return 0
+    return {"account_id": arguments.account_id, "shard": home}
 
 
 def _names(place: FarmLocation) -> list[str]:

@@ -12,19 +12,12 @@ from dataclasses import asdict
 from difflib import unified_diff
 from pathlib import Path
 
-from deploy.cli.output import (
-    CommandFailed,
-    find_farm,
-    print_result,
-    read_file,
-    write_file,
-    write_table,
-)
+from deploy.cli.output import CommandFailed, Result, find_farm, read_file, write_file, write_table
 from pressroom_client import Pressroom
 from pressroom_client.schemas import Template
 
 
-def list_templates(arguments: argparse.Namespace) -> int:
+def list_templates(arguments: argparse.Namespace) -> None:
     """Print the templates that have a slug."""
     rows = sorted(
         [each.slug, each.id, each.name, str(each.versions)]
@@ -32,10 +25,9 @@ def list_templates(arguments: argparse.Namespace) -> int:
         if each.slug
     )
     print(write_table(["slug", "id", "name", "versions"], rows))
-    return 0
 
 
-def pull_templates(arguments: argparse.Namespace) -> int:
+def pull_templates(arguments: argparse.Namespace) -> None:
     """Write the live content of templates to files."""
     farm, folder = _open(arguments), arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +36,6 @@ def pull_templates(arguments: argparse.Namespace) -> int:
         if not file.exists() or read_file(file) != content:
             write_file(file, content)
             print(f"{file} written")
-    return 0
 
 
 def push_templates(arguments: argparse.Namespace) -> int:
@@ -83,16 +74,15 @@ def diff_templates(arguments: argparse.Namespace) -> int:
     return 1 if differs else 0
 
 
-def tag_template(arguments: argparse.Namespace) -> int:
+def tag_template(arguments: argparse.Namespace) -> Result:
     """Let a tag name a version of a template."""
     templates = _open(arguments).templates
     template_id = templates.read(arguments.template).id
     tag = templates.set_tag(template_id, arguments.tag, arguments.version)
-    print_result({"template": arguments.template, **asdict(tag)}, as_json=arguments.json)
-    return 0
+    return {"template": arguments.template, **asdict(tag)}
 
 
-def publish_template(arguments: argparse.Namespace) -> int:
+def publish_template(arguments: argparse.Namespace) -> Result:
     """Store a file as the live content of a template, and publish that as a version."""
     content = read_file(arguments.document)
     templates = _open(arguments).templates
@@ -105,8 +95,7 @@ def publish_template(arguments: argparse.Namespace) -> int:
             "--yes publishes nevertheless"
         )
     version = templates.publish(template.id, message=arguments.message, if_match=template.etag)
-    print_result({"template": template.id, **asdict(version)}, as_json=arguments.json)
-    return 0
+    return {"template": template.id, **asdict(version)}
 
 
 def _open(arguments: argparse.Namespace) -> Pressroom:

@@ -10,7 +10,7 @@ from deploy.embedded.data_folder import DataFolder, FarmRecord, open_folder
 from deploy.embedded.supervisor import EmbeddedFarm, FarmOptions, StopRequested
 
 
-def run_up(arguments: argparse.Namespace) -> int:
+def run_up(arguments: argparse.Namespace) -> None:
     """Run the farm until SIGINT or SIGTERM; a second signal stops without waiting for running jobs."""
     folder = open_folder(arguments.data)
     options = FarmOptions(
@@ -34,7 +34,6 @@ def run_up(arguments: argparse.Namespace) -> int:
         _print("stopped before it was ready")
     finally:
         farm.stop()
-    return 0
 
 
 def _seed(folder: DataFolder, record: FarmRecord) -> list[str]:
@@ -50,9 +49,8 @@ def _print(line: str) -> None:
         print(line, flush=True)
 
 
-def run_demo(arguments: argparse.Namespace) -> int:
+def run_demo(arguments: argparse.Namespace) -> None:
     """Run the demo into a folder."""
     from deploy.embedded.demo.show import show_demo
 
     show_demo(arguments.output, report=_print)
-    return 0
