@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from deploy.cli.farm import find_farm, open_farm
-from deploy.cli.output import CommandFailed, print_result, write_file
+from deploy.cli.output import CommandFailed, Result, write_file
 from shared.auth import accounts, audit
 from shared.auth.administration import list_owned_rows
 from shared.clock import now, timestamp
@@ -26,7 +26,7 @@ _KEYS: Final = ("pdf_key", "body_key", "result_key", "blob_key")
 _AT_ONCE: Final = 20  # a template has up to some megabytes
 
 
-def run_export(arguments: argparse.Namespace) -> int:
+def run_export(arguments: argparse.Namespace) -> Result:
     """Write the rows and files of an account as they are at one moment; the manifest is last."""
     from shared.blobs.factory import open_store
 
@@ -50,8 +50,7 @@ def run_export(arguments: argparse.Namespace) -> int:
             raise CommandFailed(f"{folder} cannot be written: {error.strerror}") from error
     manifest = {"account_id": account_id, "exported_at": at, **counts}
     write_file(folder / "manifest.json", msgspec.json.encode(manifest))
-    print_result({"folder": str(folder)} | manifest, as_json=arguments.json)
-    return 0
+    return {"folder": str(folder)} | manifest
 
 
 def _export(

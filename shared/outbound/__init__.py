@@ -9,18 +9,3 @@ from shared.outbound.targets import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
-
-__all__ = [
-    "CachingInfo",
-    "DownloadResult",
-    "FetchRequest",
-    "Fetcher",
-    "FetcherBusy",
-    "NotCachedError",
-    "Outbound",
-    "PostResult",
-    "Reason",
-    "TargetRefusedError",
-    "TargetTooLargeError",
-    "TargetUnreachableError",
-]
