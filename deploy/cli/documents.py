@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workers.engine.local_files import Inputs
 
 
-def run_render(arguments: argparse.Namespace) -> int:
+def run_render(arguments: argparse.Namespace) -> Result | int:
     """Render the inputs to a file; on authoring errors print them to stderr and return 1."""
     from workers.engine.local_files import render_inputs
     from workers.engine.ports import RenderOptions, RenderOutput
@@ -35,9 +35,7 @@ def run_render(arguments: argparse.Namespace) -> int:
         return 1
     output = arguments.output or _default_output(arguments)
     write_file(output, rendered.pdf)
-    result = {"output": str(output), "pages": rendered.pages, "bytes": len(rendered.pdf)}
-    print_result(result, as_json=arguments.json)
-    return 0
+    return {"output": str(output), "pages": rendered.pages, "bytes": len(rendered.pdf)}
 
 
 def run_validate(arguments: argparse.Namespace) -> int:

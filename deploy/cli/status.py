@@ -47,16 +47,11 @@ _SCARCE_SHARE: Final = 0.01
 _SCARCE_BYTES: Final = 4 * MB
 
 
-def collect_status(place: FarmLocation) -> dict[str, Any]:
-    """Return the status of a farm; `problems` is empty if it is healthy.
+class _StatusReport:
+    """The status of a farm as it is collected: the problems and stores found so far.
 
     Every part is checked, even if others are down; the sections of a part that is down are missing.
     """
-    return _StatusReport(place).collect()
-
-
-class _StatusReport:
-    """The status of a farm as it is collected: the problems and stores found so far."""
 
     def __init__(self, place: FarmLocation) -> None:
         self._place = place
@@ -298,7 +293,7 @@ def _reason(error: BaseException) -> str:
 
 def run_status(arguments: argparse.Namespace) -> int:
     """Print the status of a farm; return 1 if there are problems."""
-    found = collect_status(_find_existing(arguments.data))
+    found = _StatusReport(_find_existing(arguments.data)).collect()
     if arguments.json:
         print_result(found, as_json=True)
     else:
