@@ -69,6 +69,34 @@ def same(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+@pytest.mark.parametrize("spacing", ["6pt", "-1pt"])
+@pytest.mark.parametrize("align", ["start", "justify"])
+@pytest.mark.parametrize("lang", ["en", "ru", "ko", "ar"])
+def test_words_with_word_spacing_are_copied_as_words(spacing: str, align: str, lang: str):
+    text = " ".join([TEXTS[lang]] * 9)
+    pdf = rendered(text, lang, f'word-spacing="{spacing}" text-align="{align}"')
+    assert same(extracted(pdf)) == same(text)
+
+
+def test_word_spacing_widens_the_spaces_of_texts_cells_and_justified_lines():
+    def gap(attributes: str, content: str) -> float:
+        template = prepare_template(
+            f'<document><page size="A4" margin="20mm"/><flow {attributes}>'
+            f"{content}</flow></document>".encode()
+        )
+        pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+        with pypdfium2.PdfDocument(pdf) as document:
+            page = document[0].get_textpage()
+            at = page.get_text_range().index("ab cd")
+            left, right = page.get_charbox(at + 1), page.get_charbox(at + 3)
+            return float(right[0] - left[2])
+
+    contents = ("<p>ab cd</p>", "<table><tr><td>ab cd</td></tr></table>", "<p>ab <b>cd</b></p>")
+    for content in contents:
+        wide, plain = gap('word-spacing="7pt"', content), gap("", content)
+        assert wide - plain == pytest.approx(7.0, abs=0.1)
+
+
 @pytest.mark.parametrize("lang", TEXTS)
 def test_extracted_text_equals_the_written_text(lang: str):
     assert same(extracted(rendered(TEXTS[lang], lang))) == same(TEXTS[lang])

@@ -294,6 +294,7 @@ PROBES: Final[dict[str, Probe]] = {
     "color": Probe("red"),
     "line-height": Probe("2"),
     "letter-spacing": Probe("1pt"),
+    "word-spacing": Probe("1pt"),
     "text-align": Probe("right"),
     "text-indent": Probe("5mm"),
     "text-transform": Probe("uppercase"),

@@ -130,6 +130,16 @@ def test_set_text_has_its_measured_width():
         assert shaped_character_ends(run, text)[-1] == pytest.approx(measure_shaped(run, text))
 
 
+def test_word_spacing_is_added_to_spaces_alone():
+    plain = run_of("Größe", "de", is_rtl=False)
+    spaced = plain._replace(word_spacing=2.5)
+    assert measure_shaped(spaced, "Größe") == measure_shaped(plain, "Größe")
+    three = "zwei Größen je"
+    assert measure_shaped(spaced, three) == pytest.approx(measure_shaped(plain, three) + 5.0)
+    set_width = sum(c.advance for c in place_clusters(spaced, three, 1.0)) / 100
+    assert set_width == pytest.approx(measure_shaped(spaced, three) + 2.0, abs=0.02)
+
+
 def test_letters_that_join_are_not_spaced():
     spaced = run_of("بيت", "ar", is_rtl=True, letter_spacing=2.0)
     plain = run_of("بيت", "ar", is_rtl=True)

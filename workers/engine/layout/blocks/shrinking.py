@@ -181,7 +181,11 @@ class _Scaler:
         size = self._size(style.size)
         ratio = size / style.size
         return replace(
-            style, size=size, letter_spacing=style.letter_spacing * ratio, rise=style.rise * ratio
+            style,
+            size=size,
+            letter_spacing=style.letter_spacing * ratio,
+            word_spacing=style.word_spacing * ratio,
+            rise=style.rise * ratio,
         )
 
     def _size(self, size: float) -> float:

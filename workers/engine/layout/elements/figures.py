@@ -246,6 +246,7 @@ def _lay_out_text(
                 style,
                 size=style.size * width / wide,
                 letter_spacing=style.letter_spacing * width / wide,
+                word_spacing=style.word_spacing * width / wide,
             )
         )
     size, face = glyph_style.style.size, glyph_style.face

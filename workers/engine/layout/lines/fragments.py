@@ -39,6 +39,7 @@ class ShapingSettings(NamedTuple):
     is_rtl: bool
     lang: str
     features: Features = ()
+    word_spacing: float = 0.0
 
     @property
     def shaper(self) -> Shaper:
@@ -58,9 +59,8 @@ def measure_shaped(settings: ShapingSettings, text: str) -> float:
     if text and " " not in text and not settings.letter_spacing:
         return shaper.words[text].width * settings.size
     words = text.split(" ")
-    width = (len(words) - 1) * (
-        settings.face.measure(" ") * settings.size + settings.letter_spacing
-    )
+    extra = settings.letter_spacing + settings.word_spacing
+    width = (len(words) - 1) * (settings.face.measure(" ") * settings.size + extra)
     for word in words:
         if word:
             shaped = shaper.words[word]
@@ -94,10 +94,14 @@ def shaped_character_ends(settings: ShapingSettings, word: str) -> list[float]:
 
 
 def place_clusters(settings: ShapingSettings, text: str, word_spacing: float) -> list[Cluster]:
-    """Return the clusters of a text in visual order, spaces included; `word_spacing` in points."""
+    """Return the clusters of a text in visual order, spaces included.
+
+    `word_spacing` in points is that of a justified line.
+    """
     face: Any = settings.face
     units_per_point = face.units / settings.size
-    space = _space(face, round((settings.letter_spacing + word_spacing) * units_per_point))
+    extra = settings.letter_spacing + settings.word_spacing + word_spacing
+    space = _space(face, round(extra * units_per_point))
     words = text.split(" ")
     if settings.is_rtl:
         words.reverse()
@@ -204,6 +208,7 @@ class GlyphStyle(NamedTuple):
             is_rtl,
             style.lang,
             style.ligatures + style.features,
+            style.word_spacing,
         )
 
 
@@ -228,6 +233,8 @@ def find_encoding(
     if not face.shapes:
         return False, None
     if level % 2 == 1 or (text is not None and needs_shaping(text)):
+        return True, None
+    if style.word_spacing and not face.is_ideographic:  # that is spread between its characters
         return True, None
     own: Any = face  # only faces of a font set have `shapes`
     if own.is_colored:  # its glyphs are forms, for which text is split by clusters

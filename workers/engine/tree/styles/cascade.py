@@ -141,6 +141,7 @@ class Inherited(NamedTuple):
     color: Color = BLACK
     line_height: float | Length = 1.35
     letter_spacing: float = 0.0
+    word_spacing: float = 0.0
     align: str = "start"
     indent: float = 0.0
     transform: str = "none"
@@ -389,6 +390,7 @@ class _Computation:
             color=self._color(get("color")) or parent.color,
             line_height=_apply_if_set(get("line-height"), self._line_height, parent.line_height),
             letter_spacing=self.points("letter-spacing", parent.letter_spacing),
+            word_spacing=self.points("word-spacing", parent.word_spacing),
             align=get("text-align", parent.align),
             indent=self.points("text-indent", parent.indent),
             transform=get("text-transform", parent.transform),
@@ -440,6 +442,7 @@ class _Computation:
             is_italic=own.is_italic,
             color=own.color,
             letter_spacing=own.letter_spacing,
+            word_spacing=own.word_spacing,
             decoration=own.decoration,
             rise=rise + (self._rise() if is_inline else 0.0),
             background=self._color(background) or (parent.background if is_inline else None),

@@ -100,6 +100,7 @@ class TextStyle:
     stretch: float = 100.0  # width of the font, in per cent of the normal one
     features: Features = ()  # of OpenType, with their values, sorted by tag
     ligatures: Features = ()  # the common ones, where the font has them
+    word_spacing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
