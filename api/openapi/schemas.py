@@ -48,7 +48,7 @@ from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.previews.records import MEDIA_TYPES, PreviewBody, PreviewFormat
 from shared.templates.names import Tag, TagEvent
 from shared.templates.repository import TemplateRecord
-from shared.templates.versions import PublishRequest, Version
+from shared.templates.versions import Approval, PublishRequest, Version
 from shared.usage.metering import (
     Costs,
     DraftUsage,
@@ -180,6 +180,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 "`sha256 <digest>`, `<timestamp> by <name> <<email>> -->`. The digest covers everything "
                 "after `-->`."
             ),
+            "approvals": array_of("Approval"),
             "built_on": {
                 "type": "array",
                 "items": string("A reference as written, such as letterhead@3."),
@@ -193,8 +194,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 "without links, and for versions published before it was recorded.",
             },
         },
-        optional=("built_on", "links"),
+        optional=("approvals", "built_on", "links"),
     ),
+    "Approval": record_schema(Approval),
+    "Approvals": object_schema({"approvals": array_of("Approval")}),
     "VersionList": more_of("versions", "Version"),
     "TagPointer": object_schema(_TAG_POINTER),
     "Tag": record_schema(Tag, tag=TAG),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Response, request
 
 from api.admission.body import receive_fields
@@ -64,30 +66,37 @@ class TagRoutes(Routes):
         {200: json_response("The tag and its version.", "TagPointer", ETAG)},
         headers=(IF_MATCH,),
         body=RequestBody(json_content("TagRequest"), "The version to point to."),
-        errors=NOT_FOUND,
+        errors={**NOT_FOUND, 409: ()},
     )
     def set_tag(self, template_id: str, tag: str) -> Response:
         """Set a tag.
 
-        Creates or moves the tag; repeating the request changes nothing.
+        Creates or moves the tag; repeating the request changes nothing. With `guarded` true it moves from then on only to versions that another
+        key than that which published them approved, otherwise 409, until a key with the scope account sets it to false.
         """
         principal = current_principal()
         _check_names(template_id, tag)
         preconditions = read_preconditions(request)
-        version = read_version(receive_fields(request, ("version",)))
+        fields = receive_fields(request, ("version", "guarded"))
+        version, guarded = read_version(fields), _read_guarded(fields)
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
+            before = names.find_tag(session, template_id, tag)
+            is_freed = before is not None and before.guarded and guarded is False
+            if is_freed and Scope.ACCOUNT not in principal.state.scopes:
+                raise ServiceError(403, "Only a key with the scope account takes a guard away.")
             names.set_tag(
                 session,
-                principal.state.account_id,
                 template_id,
                 tag,
                 version=version,
                 user=principal.user,
                 at=now(),
+                guarded=guarded,
             )
             held = names.find_tag(session, template_id, tag)
             details = {"tag": tag, "version": version}
+            details |= {} if guarded is None else {"guarded": guarded}
             record_change(session, principal, "tag.set", template_id, details)
         assert held is not None, "it was set in this transaction"
         return write_json(
@@ -143,12 +152,12 @@ class TagRoutes(Routes):
         "/v2/templates/{template_id}/tags/{tag}",
         {200: json_response("Whether the tag existed.", "TagRemoval", ETAG)},
         headers=(IF_MATCH,),
-        errors=NOT_FOUND,
+        errors={**NOT_FOUND, 409: ()},
     )
     def remove_tag(self, template_id: str, tag: str) -> Response:
         """Remove a tag.
 
-        The version and the history are kept.
+        The version and the history are kept. A guarded tag is 409.
         """
         principal = current_principal()
         _check_names(template_id, tag)
@@ -186,6 +195,13 @@ class TagRoutes(Routes):
         )
 
 
+def _read_guarded(fields: dict[str, Any]) -> bool | None:
+    guarded = fields.get("guarded")
+    if "guarded" in fields and not isinstance(guarded, bool):
+        raise ServiceError(400, "The field guarded must be true or false.")
+    return guarded
+
+
 def _check_names(template_id: str, tag: str) -> None:
     check_template_id(template_id)
     check_tag(tag)
@@ -199,8 +215,8 @@ def _check_tag_preconditions(
     Raises:
         ServiceError: 412; 404, the account has no such template.
     """
+    lock_template(session, principal.state.account_id, template_id)
     if preconditions.are_given:
-        lock_template(session, principal.state.account_id, template_id)
         held = names.find_tag(session, template_id, tag)
         preconditions.check(None if held is None else make_etag(held.show()))
 

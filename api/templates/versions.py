@@ -17,7 +17,7 @@ from api.conditional_requests import (
     write_not_modified,
 )
 from api.http import write_json
-from api.operations.model import RequestBody, Routes, get, json_content, json_response, post
+from api.operations.model import RequestBody, Routes, get, json_content, json_response, post, put
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
 from api.templates.content import change_templates, find_findings
 from api.templates.fields import check_template_id, parse_version
@@ -30,7 +30,13 @@ from shared.templates import versions
 from shared.templates.linking import read_recorded_links
 from shared.templates.links import find_links
 from shared.templates.references import TemplateReference
-from shared.templates.repository import TemplateRecord, check_known, get_content, lock_live
+from shared.templates.repository import (
+    TemplateRecord,
+    check_known,
+    get_content,
+    lock_live,
+    lock_template,
+)
 from shared.templates.versions import PublishRequest, Version
 
 
@@ -118,6 +124,7 @@ class VersionRoutes(Routes):
                 message=message,
                 user=principal.user,
                 at=now(),
+                key_id=principal.state.key_id,
             )
             if published.is_new:
                 details = {"version": published.version.version, "sha256": published.version.sha256}
@@ -170,7 +177,10 @@ class VersionRoutes(Routes):
             check_known(session, principal.state.account_id, template_id)
             found = versions.get_version(session, template_id, number)
             record = found.show()
-            etag = make_etag(record)
+            approvals = [
+                each.show() for each in versions.list_approvals(session, template_id, number)
+            ]
+            etag = make_etag(record, *approvals)
             if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)
             content = get_content(session, found.sha256)
@@ -178,6 +188,32 @@ class VersionRoutes(Routes):
         body = record | {"content": write_content(found, content)}
         if own := find_links(content):
             body["built_on"] = sorted(own)
+        if approvals:
+            body["approvals"] = approvals
         if links:
             body["links"] = dict(sorted(links.items()))
         return write_json(body, headers={"ETag": etag})
+
+    @put(
+        "/v2/templates/{template_id}/versions/{version}/approval",
+        {200: json_response("All approvals of the version.", "Approvals")},
+        errors={**NOT_FOUND, 409: ()},
+    )
+    def approve_version(self, template_id: str, version: str) -> Response:
+        """Approve a version.
+
+        Guarded tags move to it then. A key does not approve what it published: 409. Repeating the request changes nothing.
+        """
+        principal = current_principal()
+        check_template_id(template_id)
+        number, key_id = parse_version(version), principal.state.key_id
+        with change_templates(principal, self._ports) as session:
+            lock_template(session, principal.state.account_id, template_id)
+            is_new = versions.approve_version(
+                session, template_id, number, key_id=key_id, user=principal.user, at=now()
+            )
+            found = versions.list_approvals(session, template_id, number)
+            if is_new:
+                details = {"version": number}
+                record_change(session, principal, "version.approved", template_id, details)
+        return write_json({"approvals": [each.show() for each in found]})

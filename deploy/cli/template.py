@@ -78,8 +78,17 @@ def tag_template(arguments: argparse.Namespace) -> Result:
     """Let a tag name a version of a template."""
     templates = _open(arguments).templates
     template_id = templates.read(arguments.template).id
-    tag = templates.set_tag(template_id, arguments.tag, arguments.version)
+    guarded = arguments.guarded or None
+    tag = templates.set_tag(template_id, arguments.tag, arguments.version, guarded=guarded)
     return {"template": arguments.template, **asdict(tag)}
+
+
+def approve_template(arguments: argparse.Namespace) -> Result:
+    """Approve a version that another key published."""
+    templates = _open(arguments).templates
+    found = templates.approve(templates.read(arguments.template).id, arguments.version)
+    shown = {"template": arguments.template, "version": arguments.version}
+    return shown | {"approved_by": [each.key_id for each in found]}
 
 
 def publish_template(arguments: argparse.Namespace) -> Result:

@@ -17,6 +17,7 @@ _CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
     **{
         name: (name,)
         for name in [
+            "Approval",
             "BatchItem",
             "Delivery",
             "Dependent",

@@ -65,7 +65,7 @@ def _partial_index(name: str, *columns: str, where: str) -> Index:
 
 
 def _authored(*acts: str) -> Iterator[Column[Any]]:
-    """Yield the columns of when and by whom a row was `created` or `updated`."""
+    """Yield the columns of when and by whom a row was `created`, `updated` or so."""
     for act in acts:
         yield Column(f"{act}_at", Instant, nullable=False)
         yield Column(f"{act}_by", ForeignKey("users.id"), nullable=False)
@@ -198,7 +198,20 @@ versions: Final = Table(
     Column("sha256", ForeignKey("contents.sha256"), nullable=False),
     Column("message", Text, nullable=False),
     *_authored("created"),
+    # The key that published it; None in rows of earlier releases.
+    Column("key_id", String(64)),
     CheckConstraint("version >= 1", name="version_counted"),
+)
+
+# Which keys approved a version: a guarded tag moves to it if another than that which published it did.
+approvals: Final = Table(
+    "approvals",
+    metadata,
+    Column("template_id", String(128), primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("key_id", String(64), primary_key=True),
+    *_authored("approved"),
+    ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
 )
 
 # The content that the links of a version named when it was published, by reference as written; NULL for
@@ -220,6 +233,7 @@ tags: Final = Table(
     Column("tag", _ordered(64), primary_key=True),
     Column("version", BigInteger, nullable=False),
     *_authored("updated"),
+    Column("is_guarded", Boolean, nullable=False, server_default=false()),
     ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
 )
 

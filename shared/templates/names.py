@@ -18,7 +18,7 @@ from shared.errors import ErrorCode, ServiceError
 from shared.files.repository import lock_workspace
 from shared.records import ShownRecord, Timestamp, doc
 from shared.templates.repository import find_live_sha256, lock_template, own_template_not_found
-from shared.templates.versions import get_version
+from shared.templates.versions import get_version, list_approvals
 
 PAGE: Final = 100
 HISTORY_DEPTH: Final = 100
@@ -33,6 +33,7 @@ class Tag(ShownRecord, frozen=True):
     version: Annotated[int, doc("The version it points to.", minimum=1)]
     updated_at: Annotated[Timestamp, doc("When it last moved.")]
     updated_by: UserRef
+    guarded: Annotated[bool, doc("Whether it moves to approved versions only.")] = False
 
 
 class TagEvent(ShownRecord, frozen=True):
@@ -51,26 +52,42 @@ class TagEvent(ShownRecord, frozen=True):
 
 def set_tag(
     session: Session,
-    account_id: str,
     template_id: str,
     tag: str,
     *,
     version: int,
     user: UserRef,
     at: datetime,
+    guarded: bool | None = None,
 ) -> None:
-    """Point a tag at a published version; without a change nothing is recorded.
+    """Point a tag of a locked template at a published version, and guard it or no longer.
+
+    Without a change nothing is recorded. The lock keeps the history in the order of the changes.
 
     Raises:
-        ServiceError: 404, the account has no such template, or the template no such version.
+        ServiceError: 404, the template has no such version; 409, the tag is
+            guarded, and no other key than that which published the version approved it.
     """
-    # The lock keeps the history in the order of the changes.
-    lock_template(session, account_id, template_id)
     get_version(session, template_id, version)
     before = find_tag(session, template_id, tag)
+    is_guarded = before is not None and before.guarded if guarded is None else guarded
     if before is not None and before.version == version:
+        if before.guarded != is_guarded:
+            held = update(tags).filter_by(template_id=template_id, tag=tag)
+            session.execute(held.values(is_guarded=is_guarded))
         return
-    values = {"version": version, "updated_at": at, "updated_by": user.id}
+    if is_guarded and not list_approvals(session, template_id, version):
+        raise ServiceError(
+            409,
+            f"The tag {tag!r} is guarded, and version {version} is not approved: a key that did not "
+            "publish it has to approve it first.",
+        )
+    values = {
+        "version": version,
+        "updated_at": at,
+        "updated_by": user.id,
+        "is_guarded": is_guarded,
+    }
     if before is None:
         session.execute(insert(tags).values(template_id=template_id, tag=tag, **values))
     else:
@@ -87,12 +104,14 @@ def remove_tag(
     """Remove a tag and keep its history; return whether the tag existed.
 
     Raises:
-        ServiceError: 404, the account has no such template.
+        ServiceError: 404, the account has no such template; 409, the tag is guarded.
     """
     lock_template(session, account_id, template_id)
     before = find_tag(session, template_id, tag)
     if before is None:
         return False
+    if before.guarded:
+        raise ServiceError(409, f"The tag {tag!r} is guarded: set it with guarded false first.")
     session.execute(delete(tags).where(tags.c.template_id == template_id, tags.c.tag == tag))
     _note(session, template_id, tag, TagEvent("removed", None, at, user, before.version))
     return True
@@ -150,7 +169,8 @@ def _tags(template_id: str) -> Select[Any]:
 
 
 def _tag(row: RowMapping) -> Tag:
-    return Tag.of_row(row, updated_by=user_refs.read_user(row, "author"))
+    author = user_refs.read_user(row, "author")
+    return Tag.of_row(row, updated_by=author, guarded=row["is_guarded"])
 
 
 MOST_LISTED: Final = 1000

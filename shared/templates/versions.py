@@ -11,8 +11,9 @@ import msgspec
 from sqlalchemy import RowMapping, Select, insert, select, update
 
 from shared.db import user_refs
+from shared.db.queries import insert_ignoring_conflicts
 from shared.db.session import Session
-from shared.db.tables import templates, versions
+from shared.db.tables import approvals, templates, versions
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import PinnedTemplate
@@ -48,6 +49,14 @@ class Version(ShownRecord, frozen=True):
     created_by: UserRef
 
 
+class Approval(ShownRecord, frozen=True):
+    """An approval of a version."""
+
+    key_id: Annotated[str, doc("The key that approved it.")]
+    approved_at: Annotated[Timestamp, doc("When it was first approved by this key.")]
+    approved_by: UserRef
+
+
 @dataclass(frozen=True, slots=True)
 class PublishResult:
     """The result of publishing: a new version, or the newest one if its content is the same."""
@@ -57,7 +66,14 @@ class PublishResult:
 
 
 def publish_version(
-    session: Session, reader: Reader, template_id: str, *, message: str, user: UserRef, at: datetime
+    session: Session,
+    reader: Reader,
+    template_id: str,
+    *,
+    message: str,
+    user: UserRef,
+    at: datetime,
+    key_id: str | None = None,
 ) -> PublishResult:
     """Publish a template's live content under the next number, with what its links name now.
 
@@ -92,6 +108,7 @@ def publish_version(
             message=message,
             created_at=at,
             created_by=user.id,
+            key_id=key_id,
         )
     )
     record_links(session, PinnedTemplate(template_id, count + 1, digest), links)
@@ -124,6 +141,36 @@ def get_version(session: Session, template_id: str, version: int) -> Version:
     if found is None:
         raise ServiceError(404, f"Template {template_id!r} has no published version {version}.")
     return found
+
+
+def approve_version(
+    session: Session, template_id: str, version: int, *, key_id: str, user: UserRef, at: datetime
+) -> bool:
+    """Approve a published version; return whether the key had not approved it before.
+
+    Raises:
+        ServiceError: 404, it is not published; 409, the key published it.
+    """
+    get_version(session, template_id, version)
+    named = {"template_id": template_id, "version": version}
+    if session.scalar(select(versions.c.key_id).filter_by(**named)) == key_id:
+        raise ServiceError(
+            409, f"Version {version} was published by this key: another one has to approve it."
+        )
+    row = {**named, "key_id": key_id, "approved_at": at, "approved_by": user.id}
+    new = insert_ignoring_conflicts(session, approvals).returning(approvals.c.key_id)
+    return session.scalar(new, row) is not None
+
+
+def list_approvals(session: Session, template_id: str, version: int) -> Sequence[Approval]:
+    """Return the approvals of a version in their order."""
+    joined, columns = user_refs.join_author(approvals, by="approved_by")
+    query = select(approvals, *columns).select_from(joined)
+    found = query.filter_by(template_id=template_id, version=version)
+    return [
+        Approval.of_row(row, approved_by=user_refs.read_user(row, "author"))
+        for row in session.execute(found.order_by(approvals.c.approved_at)).mappings()
+    ]
 
 
 def _records(template_id: str) -> Select[Any]:

@@ -31,6 +31,7 @@ NAMED = [
     ("GET", "/v2/templates/{id}/versions", {}),
     ("POST", "/v2/templates/{id}/versions", {}),
     ("GET", "/v2/templates/{id}/versions/1", {}),
+    ("PUT", "/v2/templates/{id}/versions/1/approval", {}),
     ("GET", "/v2/templates/{id}/tags", {}),
     ("GET", "/v2/templates/{id}/tags/stable", {}),
     ("PUT", "/v2/templates/{id}/tags/stable", {"json": {"version": 1}}),

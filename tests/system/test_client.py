@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pikepdf
@@ -322,6 +323,9 @@ def call_templates(client: Pressroom, template: str) -> None:
     assert [each.message for each in templates.versions(template)] == ["first"]
     assert "<!-- 2 -->" in (templates.version(template, 1).content or "")
     assert templates.dependents(template) == []
+    with pytest.raises(ApiError) as own:
+        templates.approve(template, 1)
+    assert own.value.status == 409
     tag = templates.set_tag(template, "production", 1)
     assert templates.tag(template, "production").version == tag.version == 1
     assert [each.tag for each in templates.tags(template)] == ["production"]
@@ -416,6 +420,18 @@ def test_templates_are_files_of_a_folder(account, client, tmp_path) -> None:
     run_template(account, tmp_path, "publish", "our-note", "templates/our-note.xml")
     tagged = run_template(account, tmp_path, "tag", "our-note", "released", "1", "--json")
     assert json.loads(tagged.stdout)["version"] == 1
+    guarded = run_template(account, tmp_path, "tag", "our-note", "released", "1", "--guarded")
+    assert guarded.returncode == 0
+    assert client.templates.tag(made.id, "released").guarded
+    own = run_template(account, tmp_path, "approve", "our-note", "1")
+    assert (own.returncode, "another one has to approve it" in own.stderr) == (1, True)
+    second = client.keys.create(scopes=["templates"])
+    assert second.key is not None
+    other = replace(account, api_key=second.key)
+    approved = run_template(other, tmp_path, "approve", "our-note", "1", "--json")
+    assert json.loads(approved.stdout)["approved_by"] == [second.id]
+    [entry] = client.templates.version(made.id, 1).approvals
+    assert entry.key_id == second.id
     file.write_text("<document><flow><tabel/></flow></document>")
     wrong = run_template(account, tmp_path, "push", "templates/our-note.xml")
     assert wrong.returncode == 1

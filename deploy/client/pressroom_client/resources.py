@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from pressroom_client.records import FileUsage, read_record
 from pressroom_client.schemas import (
+    Approval,
     Dependent,
     Font,
     Image,
@@ -182,12 +183,25 @@ class Templates:
         path = resource_path("templates", template_id, "versions", str(number))
         return self._transport.read(Version, "GET", path)
 
+    def approve(self, template_id: str, number: int) -> Sequence[Approval]:
+        """Approve a version that another key published, and return its approvals."""
+        path = resource_path("templates", template_id, "versions", str(number), "approval")
+        answer = self._transport.request_json("PUT", path)
+        return [read_record(Approval, each) for each in answer["approvals"]]
+
     def set_tag(
-        self, template_id: str, tag: str, version: int, *, if_match: str | None = None
+        self,
+        template_id: str,
+        tag: str,
+        version: int,
+        *,
+        guarded: bool | None = None,
+        if_match: str | None = None,
     ) -> Tag:
-        """Create a tag, or move it to another version."""
+        """Create a tag, or move it to another version; a guarded one moves to approved versions only."""
         path = resource_path("templates", template_id, "tags", tag)
         headers, fields = {"If-Match": if_match}, {"version": version}
+        fields |= {} if guarded is None else {"guarded": guarded}
         return self._transport.read(Tag, "PUT", path, headers=headers, fields=fields)
 
     def tags(self, template_id: str) -> Iterator[Tag]:

@@ -8,6 +8,13 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    key_id: str
+    approved_at: str
+    approved_by: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class BatchItem:
     index: int
     job_id: str
@@ -253,6 +260,7 @@ class Tag:
     version: int
     updated_at: str | None = None
     updated_by: Mapping[str, Any] | None = None
+    guarded: bool | None = None
     etag: str | None = None
 
 
@@ -281,6 +289,7 @@ class Version:
     created_by: Mapping[str, Any]
     findings: Mapping[str, Any] | None = None
     content: str | None = None
+    approvals: Sequence[Approval] = ()
     built_on: Sequence[str] = ()
     links: Mapping[str, Any] = field(default_factory=dict)
     etag: str | None = None

@@ -26,7 +26,7 @@ def held(database) -> tuple[Reader, str]:
         account = made.account_id
         template = create_template(session, account, name="T", content="<a/>", **author).id
         publish_version(session, Reader(account, None), template, message="", **author)
-        set_tag(session, account, template, "stable", version=1, **author)
+        set_tag(session, template, "stable", version=1, **author)
         assign_slug(session, account, made.workspace_id, slug="letter", template_id=template)
     return Reader(account, made.workspace_id), template
 

@@ -1,51 +1,7 @@
 /** The records of the API, written by `make records` from its description. */
 
-export interface UserRef {
-  id: string;
-  name: string;
-  email: string;
-}
-
 export interface Confirmation {
   status: string;
-}
-
-export interface Template {
-  id: string;
-  name: string;
-  versions: number;
-  sha256: string;
-  created_at: string;
-  created_by: UserRef;
-  updated_at: string;
-  updated_by: UserRef;
-  slug?: string;
-}
-
-export interface SavedTemplate {
-  id: string;
-  name: string;
-  versions: number;
-  sha256: string;
-  created_at: string;
-  created_by: UserRef;
-  updated_at: string;
-  updated_by: UserRef;
-  slug?: string;
-  findings: { errors: number; warnings: number; validate: string; } | null;
-}
-
-export interface TemplateWithContent {
-  id: string;
-  name: string;
-  versions: number;
-  sha256: string;
-  created_at: string;
-  created_by: UserRef;
-  updated_at: string;
-  updated_by: UserRef;
-  slug?: string;
-  content: string;
 }
 
 export interface Dependent {
@@ -58,123 +14,8 @@ export interface DependentList {
   has_more: boolean;
 }
 
-export interface TemplateList {
-  templates: Array<Template>;
-  next_cursor?: string;
-}
-
-export interface Version {
-  version: number;
-  sha256: string;
-  message: string;
-  created_at: string;
-  created_by: UserRef;
-}
-
-export interface PublishedVersion {
-  version: number;
-  sha256: string;
-  message: string;
-  created_at: string;
-  created_by: UserRef;
-  findings: { errors: number; warnings: number; validate: string; } | null;
-}
-
-export interface VersionWithContent {
-  version: number;
-  sha256: string;
-  message: string;
-  created_at: string;
-  created_by: UserRef;
-  content: string;
-  built_on?: Array<string>;
-  links?: Record<string, string | null>;
-}
-
-export interface VersionList {
-  versions: Array<Version>;
-  has_more: boolean;
-}
-
-export interface TagPointer {
-  tag: string;
-  version: number;
-}
-
-export interface Tag {
-  tag: string;
-  version: number;
-  updated_at: string;
-  updated_by: UserRef;
-}
-
-export interface TagList {
-  tags: Array<Tag>;
-  has_more: boolean;
-}
-
-export interface TagEvent {
-  action: "created" | "moved" | "removed";
-  version: number | null;
-  at: string;
-  by: UserRef;
-  previous_version?: number;
-}
-
-export interface TagHistory {
-  events: Array<TagEvent>;
-  has_more: boolean;
-}
-
-export interface TagRemoval {
-  tag: string;
-  removed: boolean;
-}
-
-export interface Slug {
-  slug: string;
-  template_id: string;
-}
-
 export interface SlugList {
   slugs: Array<Slug>;
-}
-
-export interface SlugAvailability {
-  slug: string;
-  available: boolean;
-  template_id?: string;
-}
-
-export interface Image {
-  name: string;
-  bytes: number;
-  sha256: string;
-  created_at: string;
-  created_by: UserRef;
-  updated_at: string;
-  updated_by: UserRef;
-  content_type: string;
-  width: number;
-  height: number;
-}
-
-export interface ImageList {
-  images: Array<Image>;
-  next_cursor?: string;
-  usage: { total_bytes: number; count: number; };
-}
-
-export interface Font {
-  name: string;
-  bytes: number;
-  sha256: string;
-  created_at: string;
-  created_by: UserRef;
-  updated_at: string;
-  updated_by: UserRef;
-  format: string;
-  faces: Array<FontFace>;
 }
 
 export interface FontFace {
@@ -200,35 +41,6 @@ export interface FontAxis {
   min: number;
   default: number;
   max: number;
-}
-
-export interface FontList {
-  fonts: Array<Font>;
-  next_cursor?: string;
-  usage: { total_bytes: number; count: number; };
-}
-
-export interface Usage {
-  startDate: string;
-  endDate: string;
-  pagesGenerated: number;
-  apiCalls: number;
-  maxPagesGenerated: number;
-  draft?: { pagesGenerated: number; apiCalls: number; };
-  maxDraftPagesGenerated?: number;
-  overagePages?: number;
-}
-
-export interface Finding {
-  message: string;
-  source?: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
-}
-
-export interface RenderWarning {
-  code: string;
-  message: string;
-  count: number;
-  source?: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
 }
 
 export interface Findings {
@@ -299,6 +111,268 @@ export interface Health {
   parts?: Record<string, "up" | "down">;
 }
 
+export interface TagRequest {
+  version: number;
+  guarded?: boolean;
+}
+
+export interface Preview {
+  pages: number;
+  findings: Findings;
+  page?: number;
+  width?: number;
+  height?: number;
+  file?: PreviewFile;
+  boxes?: Array<PreviewBox>;
+  boxes_left_out?: number;
+}
+
+export interface KeyList {
+  keys: Array<Key>;
+}
+
+export interface NewAccounts {
+  accounts: Array<NewAccount>;
+}
+
+export interface CreatedAccounts {
+  accounts: Array<CreatedAccount>;
+}
+
+export interface CreatedAccount {
+  id: string;
+  is_new: boolean;
+  reference?: string;
+  key_id?: string;
+  key?: string;
+}
+
+export interface Queue {
+  name: string;
+  waiting: number;
+  running: number;
+  is_drained: boolean;
+}
+
+export interface QueueChange {
+  is_drained: boolean;
+}
+
+export interface FarmStatus {
+  healthy: boolean;
+  problems: Array<string>;
+  queues: Array<Queue>;
+}
+
+export interface Session {
+  opened_at: string;
+  expires_at: string;
+}
+
+export interface SignIn {
+  provider: string | null;
+}
+
+export interface UserRef {
+  id: string;
+  name: string;
+  email: string;
+}
+
+export interface Template {
+  id: string;
+  name: string;
+  versions: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  slug?: string;
+}
+
+export interface SavedTemplate {
+  id: string;
+  name: string;
+  versions: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  slug?: string;
+  findings: { errors: number; warnings: number; validate: string; } | null;
+}
+
+export interface TemplateWithContent {
+  id: string;
+  name: string;
+  versions: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  slug?: string;
+  content: string;
+}
+
+export interface TemplateList {
+  templates: Array<Template>;
+  next_cursor?: string;
+}
+
+export interface Version {
+  version: number;
+  sha256: string;
+  message: string;
+  created_at: string;
+  created_by: UserRef;
+}
+
+export interface PublishedVersion {
+  version: number;
+  sha256: string;
+  message: string;
+  created_at: string;
+  created_by: UserRef;
+  findings: { errors: number; warnings: number; validate: string; } | null;
+}
+
+export interface VersionWithContent {
+  version: number;
+  sha256: string;
+  message: string;
+  created_at: string;
+  created_by: UserRef;
+  content: string;
+  approvals?: Array<Approval>;
+  built_on?: Array<string>;
+  links?: Record<string, string | null>;
+}
+
+export interface Approval {
+  key_id: string;
+  approved_at: string;
+  approved_by: UserRef;
+}
+
+export interface Approvals {
+  approvals: Array<Approval>;
+}
+
+export interface VersionList {
+  versions: Array<Version>;
+  has_more: boolean;
+}
+
+export interface TagPointer {
+  tag: string;
+  version: number;
+}
+
+export interface Tag {
+  tag: string;
+  version: number;
+  updated_at: string;
+  updated_by: UserRef;
+  guarded?: boolean;
+}
+
+export interface TagList {
+  tags: Array<Tag>;
+  has_more: boolean;
+}
+
+export interface TagEvent {
+  action: "created" | "moved" | "removed";
+  version: number | null;
+  at: string;
+  by: UserRef;
+  previous_version?: number;
+}
+
+export interface TagHistory {
+  events: Array<TagEvent>;
+  has_more: boolean;
+}
+
+export interface TagRemoval {
+  tag: string;
+  removed: boolean;
+}
+
+export interface Slug {
+  slug: string;
+  template_id: string;
+}
+
+export interface SlugAvailability {
+  slug: string;
+  available: boolean;
+  template_id?: string;
+}
+
+export interface Image {
+  name: string;
+  bytes: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  content_type: string;
+  width: number;
+  height: number;
+}
+
+export interface ImageList {
+  images: Array<Image>;
+  next_cursor?: string;
+  usage: { total_bytes: number; count: number; };
+}
+
+export interface Font {
+  name: string;
+  bytes: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  format: string;
+  faces: Array<FontFace>;
+}
+
+export interface FontList {
+  fonts: Array<Font>;
+  next_cursor?: string;
+  usage: { total_bytes: number; count: number; };
+}
+
+export interface Usage {
+  startDate: string;
+  endDate: string;
+  pagesGenerated: number;
+  apiCalls: number;
+  maxPagesGenerated: number;
+  draft?: { pagesGenerated: number; apiCalls: number; };
+  maxDraftPagesGenerated?: number;
+  overagePages?: number;
+}
+
+export interface Finding {
+  message: string;
+  source?: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
+}
+
+export interface RenderWarning {
+  code: string;
+  message: string;
+  count: number;
+  source?: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
+}
+
 export interface StackTraceEntry {
   tagName: string;
   origin?: "template" | "payload";
@@ -323,10 +397,6 @@ export interface RenameRequest {
 
 export interface PublishRequest {
   message?: string;
-}
-
-export interface TagRequest {
-  version: number;
 }
 
 export interface SlugRequest {
@@ -356,17 +426,6 @@ export interface PreviewRequest {
   scale?: number | null;
   format?: "png" | "webp" | "pdf" | null;
   session?: string | null;
-}
-
-export interface Preview {
-  pages: number;
-  findings: Findings;
-  page?: number;
-  width?: number;
-  height?: number;
-  file?: PreviewFile;
-  boxes?: Array<PreviewBox>;
-  boxes_left_out?: number;
 }
 
 export interface PreviewFile {
@@ -465,10 +524,6 @@ export interface KeyWithSecret {
   key: string;
 }
 
-export interface KeyList {
-  keys: Array<Key>;
-}
-
 export interface AuditEntry {
   number: number;
   at: string;
@@ -495,22 +550,6 @@ export interface NewAccount {
   rate_limit?: string;
   with_workspace?: boolean;
   verified?: boolean;
-}
-
-export interface NewAccounts {
-  accounts: Array<NewAccount>;
-}
-
-export interface CreatedAccounts {
-  accounts: Array<CreatedAccount>;
-}
-
-export interface CreatedAccount {
-  id: string;
-  is_new: boolean;
-  reference?: string;
-  key_id?: string;
-  key?: string;
 }
 
 export interface AccountInfo {
@@ -544,36 +583,10 @@ export interface AccountChanges {
   verified?: boolean;
 }
 
-export interface Queue {
-  name: string;
-  waiting: number;
-  running: number;
-  is_drained: boolean;
-}
-
-export interface QueueChange {
-  is_drained: boolean;
-}
-
-export interface FarmStatus {
-  healthy: boolean;
-  problems: Array<string>;
-  queues: Array<Queue>;
-}
-
 export interface KeyRequest {
   name?: string;
   expires_at?: string;
   scopes?: Array<"read" | "render" | "templates" | "account">;
-}
-
-export interface Session {
-  opened_at: string;
-  expires_at: string;
-}
-
-export interface SignIn {
-  provider: string | null;
 }
 
 export interface Job {
