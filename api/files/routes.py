@@ -51,6 +51,7 @@ _IMAGE_RULES: Final = (
     "300,000 path segments, 2,000 style rules, and no entities. The size of an SVG is its width and height in "
     "px, or its view box. Of a PDF the pages are drawn, without scripts, forms, links and annotations; its first "
     "10 pages are checked, its width and height are those of the first in px, and an encrypted one is rejected. "
+    "ICC profiles of CMYK printers, for `output-intent` of documents, are stored here too; they have no pixels. "
     "A worker prepares the image as a render does: an image that renders reject is 400 "
     "with the same message. Not metered. 503 without a worker, 504 over the time budget. At most four uploads "
     "of an account are inspected at once; others wait, and are 429 after 30 s. 409 without a code if the "

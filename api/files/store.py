@@ -118,9 +118,16 @@ class FileKind:
 IMAGE: Final = FileKind(
     singular="image",
     plural="images",
-    formats="a PNG, JPEG, WebP, SVG or PDF",
+    formats="a PNG, JPEG, WebP, SVG or PDF, or an ICC profile",
     larger_hint="PUT /v2/images/{name} accepts images up to 50 MB",
-    media_types=("image/png", "image/jpeg", "image/webp", "image/svg+xml", "application/pdf"),
+    media_types=(
+        "image/png",
+        "image/jpeg",
+        "image/webp",
+        "image/svg+xml",
+        "application/pdf",
+        "application/vnd.iccprofile",
+    ),
     max_bytes=MAX_IMAGE_BYTES,
     files=IMAGES,
     body_kind=BodyKind.IMAGE,

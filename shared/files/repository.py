@@ -50,8 +50,8 @@ class ImageRecord(FileRecord, frozen=True, kw_only=True):
     """An image."""
 
     content_type: Annotated[str, doc("The format, detected from the bytes.")]
-    width: Annotated[int, doc("Width in pixels.")]
-    height: Annotated[int, doc("Height in pixels.")]
+    width: Annotated[int, doc("Width in pixels; 0 of an ICC profile.")]
+    height: Annotated[int, doc("Height in pixels; 0 of an ICC profile.")]
 
 
 class FontRecord(FileRecord, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from api.app import create_app
 from api.openapi.schemas import SCHEMAS
 from shared.errors import ErrorCode
 from shared.webhooks.repository import WebhookEvent
+from tests.golden.case import FOLDER
 from workers.webhooks.deliverer import sign
 
 
@@ -192,6 +193,9 @@ def test_exactly_the_documented_image_types_are_accepted(caller, description):
             accepted.add(answer.json["content_type"])
     vector = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
     answer = caller.put("/v2/images/try", data=vector, content_type="image/png")
+    accepted.add(answer.json["content_type"])
+    press = (FOLDER / "images" / "press.icc").read_bytes()
+    answer = caller.put("/v2/images/press", data=press, content_type="image/png")
     accepted.add(answer.json["content_type"])
     told = description["paths"]["/v2/images/{name}"]["put"]["requestBody"]["content"]
     assert set(told) == accepted

@@ -45,6 +45,18 @@ def test_bytes_of_another_format_are_rejected_with_the_accepted_formats(caller):
     assert "neither PNG, JPEG, WebP, SVG nor PDF" in answer.json["message"]
 
 
+def test_the_icc_profile_of_a_printer_is_stored_and_one_of_a_screen_is_not(caller):
+    press = (FOLDER / "images" / "press.icc").read_bytes()
+    answer = put(caller, "press", press, "application/vnd.iccprofile")
+    assert answer.status_code == 201
+    assert answer.json["content_type"] == "application/vnd.iccprofile"
+    assert (answer.json["width"], answer.json["height"]) == (0, 0)
+    screen = press.replace(b"prtrCMYK", b"mntrRGB ")
+    answer = put(caller, "screen", screen, "application/vnd.iccprofile")
+    assert answer.status_code == 400
+    assert "not an ICC profile of a CMYK printer" in answer.json["message"]
+
+
 LETTERHEAD = (FOLDER / "images" / "letterhead.pdf").read_bytes()
 
 

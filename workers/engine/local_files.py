@@ -20,6 +20,7 @@ from workers.engine.diagnostics import (
     SourceLocation,
     format_count,
 )
+from workers.engine.layout.output_intents import SUFFIXES as PROFILE_SUFFIXES
 from workers.engine.layout.pictures import SUFFIXES
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
@@ -97,7 +98,9 @@ class FolderResources:
         """Return the bytes of an image, None for an unknown or invalid name."""
         if self.folder is None or not _IMAGE_NAME.fullmatch(name):
             return None
-        return _read_first(self.folder / f"{name}{suffix}" for suffix in SUFFIXES)
+        return _read_first(
+            self.folder / f"{name}{suffix}" for suffix in (*SUFFIXES, *PROFILE_SUFFIXES)
+        )
 
     def find_remote_image(self, address: str) -> bytes | None:
         """Return None: the command has no network access."""

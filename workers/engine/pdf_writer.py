@@ -103,14 +103,17 @@ def _append_nothing(_first: int) -> AppendedObjects:
 
 
 def write_file(
-    objects: FormattedObjects, *, append: Callable[[int], AppendedObjects] = _append_nothing
+    objects: FormattedObjects,
+    *,
+    append: Callable[[int], AppendedObjects] = _append_nothing,
+    version: bytes = b"1.7",
 ) -> bytes:
     """Write a PDF, its non-stream objects in object streams. Deterministic.
 
     `append` is called with the number of the first object that it returns.
     """
     out = BytesIO()
-    writer = ObjectWriter(out, b"1.7" if objects.information else b"2.0")
+    writer = ObjectWriter(out, version if objects.information else b"2.0")
     first = writer.reserve(len(objects.bodies))
     appended = append(first + len(objects.bodies))
     # All are numbered before the first object stream, which takes a number too.

@@ -14,11 +14,12 @@ from typing import Final
 from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
-from workers.engine.finish.metadata import build_pdf_metadata
+from workers.engine.finish.metadata import build_pdf_metadata, make_srgb_profile
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements.barcodes import check_barcodes, encode_barcode
+from workers.engine.layout.output_intents import load_output_intent
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.pictures import check_pictures
 from workers.engine.merge.composition import compose_template
@@ -106,8 +107,13 @@ def render(
     )
     del merged  # frees the data, which are now in the document
     observer.enter(ports.Stage.LAYOUT)
-    laid_out = lay_out(document, resources=resources or ports.NoResources(), findings=findings)
-    finished = write_pdf(laid_out, finish_options, findings=findings, observer=observer)
+    resources = resources or ports.NoResources()
+    intent = load_output_intent(document, resources, make_srgb_profile(), findings)
+    findings.raise_errors()
+    laid_out = lay_out(document, resources=resources, findings=findings)
+    finished = write_pdf(
+        laid_out, finish_options, findings=findings, observer=observer, output_intent=intent
+    )
     if document.signature is not None and options.output is ports.RenderOutput.PDF:
         finished = _sign(finished, document.signature, options.signer, findings)
     if options.output is ports.RenderOutput.INVOICE:
@@ -156,6 +162,7 @@ def write_pdf(
     *,
     findings: Findings,
     observer: ports.StageObserver,
+    output_intent: ports.OutputIntent | None = None,
 ) -> bytes:
     """Paint and finish a document; a file that needs only metadata is written in one pass.
 
@@ -163,7 +170,10 @@ def write_pdf(
         AuthoringError: content does not fit, which is found while pages are drawn.
     """
     description = build_pdf_metadata(
-        options.metadata, conformance=options.conformance, is_pdf2=options.profiles.is_pdf2
+        options.metadata,
+        conformance=options.conformance,
+        is_pdf2=options.profiles.is_pdf2,
+        output_intent=output_intent,
     )
     pdf = write_pages(laid_out, description)
     findings.raise_errors()
@@ -305,6 +315,7 @@ def _build_for_validation(
         check_pictures(document, resources=resources, findings=findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)
+            load_output_intent(document, resources, make_srgb_profile(), findings)
         if document.security is not None:
             check_passwords(document.security)
     except AuthoringError as error:

@@ -252,11 +252,23 @@ class AccessibilityProfile(StrEnum):
         return self.part >= 2
 
 
+class PrintProfile(StrEnum):
+    """The supported parts of PDF/X (ISO 15930)."""
+
+    PDF_X_4 = "pdf/x-4"
+
+    @property
+    def is_pdf2(self) -> bool:
+        """Whether files are of PDF 2.0 (ISO 32000-2)."""
+        return False
+
+
 class ConformanceProfiles(NamedTuple):
-    """The standards of the attribute `profile`, both of the same version of PDF."""
+    """The standards of the attribute `profile`: one of print, or others of the same version of PDF."""
 
     archive: ArchiveProfile | None = None
     accessibility: AccessibilityProfile | None = None
+    print: PrintProfile | None = None
 
     def __str__(self) -> str:
         """Return the standards as in the attribute."""
@@ -321,14 +333,23 @@ class Metadata:
     payload_sha256: str | None = None
 
 
+class OutputIntent(NamedTuple):
+    """The colours of a print: the ICC profile of press and paper, its description, and that of RGB pictures."""
+
+    profile: bytes
+    description: str
+    srgb: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class PdfMetadata:
-    """The metadata objects of a PDF: document information, language and XMP packet; and its version."""
+    """The metadata objects of a PDF: document information, language, XMP packet and colours; and its version."""
 
     information: Mapping[str, str]
     lang: str
     packet: bytes
     is_pdf2: bool = False  # a file of PDF 2.0 has the title in `packet` only
+    output_intent: OutputIntent | None = None  # of a file for print
 
 
 @dataclass(frozen=True, slots=True)

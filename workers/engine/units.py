@@ -76,6 +76,13 @@ def tint_color(color: Color, share: float) -> Color:
     return Color(color.space, tuple(1 - (1 - part) * share for part in color.components))
 
 
+def to_black_ink(color: Color) -> Color:
+    """Return a grey of RGB as a share of black ink, and any other colour as it is."""
+    if color.space is ColorSpace.RGB and len(set(color.components)) == 1 and not color.ink:
+        return Color(ColorSpace.CMYK, (0.0, 0.0, 0.0, 1 - color.components[0]))
+    return color
+
+
 def to_rgb(color: Color) -> tuple[float, float, float]:
     """Return the components of a colour in RGB; those of CMYK are converted plainly."""
     if color.tint < 1:

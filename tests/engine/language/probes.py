@@ -395,6 +395,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "print-checks": Probe("true", other="false", host='<document @><flow><p font-size="4pt">a</p></flow></document>'),
         "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
+        "output-intent": Probe("press", host='<document profile="pdf/x-4" title="a" @><flow><p>a</p></flow></document>', reported="output-intent"),
         "tagged": Probe("false"),
     },
     "data": {
@@ -483,6 +484,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "color": {
         "name": Probe("brand", other="x", reported="unknown-color"),
         "value": Probe("blue", other="red"),
+        "spot": Probe("PANTONE 186 C"),
         "final": Probe("true", reported="final", payload=_overlay('<color name="brand" value="blue"/>')),
     },
     "page": {

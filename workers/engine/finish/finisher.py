@@ -169,13 +169,15 @@ _NAME: Final = "/PressroomDraft"
 _OPACITY: Final = 0.14  # black text under it keeps its contrast
 _COLOR: Final = b"0.28 0.36 0.46 rg\n"  # grey-blue: red would look like a warning about the figures
 
+_INK: Final = b"0 0 0 0.65 k\n"  # of a file for print
 
-def mark_as_draft(pdf: pikepdf.Pdf) -> None:
+
+def mark_as_draft(pdf: pikepdf.Pdf, color: bytes = _COLOR) -> None:
     """Draw DRAFT along the diagonal of every page, as an artifact after the page's content.
 
     The content is enclosed in `q … Q`, so that its graphics state does not affect the mark.
     """
-    word = _add_word(pdf)
+    word = _add_word(pdf, color)
     before = pdf.make_stream(b"q\n")
     after: dict[tuple[float, float, float, float], pikepdf.Stream] = {}
     for page in pdf.pages:
@@ -187,10 +189,10 @@ def mark_as_draft(pdf: pikepdf.Pdf) -> None:
         page.add_resource(word, pikepdf.Name.XObject, pikepdf.Name(_NAME))
 
 
-def _add_word(pdf: pikepdf.Pdf) -> pikepdf.Object:
+def _add_word(pdf: pikepdf.Pdf, color: bytes) -> pikepdf.Object:
     state = pikepdf.Dictionary(ca=_OPACITY)
     return pdf.make_stream(
-        b"/Mark gs\n" + _COLOR + _WORD,
+        b"/Mark gs\n" + color + _WORD,
         {
             "/Type": pikepdf.Name.XObject,
             "/Subtype": pikepdf.Name.Form,
@@ -283,7 +285,7 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
         if options.profiles.archive is not None:
             add_output_intent(opened)
         if options.metadata.is_draft:
-            mark_as_draft(opened)
+            mark_as_draft(opened, _INK if options.profiles.print else _COLOR)
         elif options.security is not None:
             encryption = make_encryption(
                 options.security, fallback_owner_password=options.fallback_owner_password
@@ -304,7 +306,7 @@ def _save(pdf: pikepdf.Pdf, encryption: pikepdf.Encryption | None) -> bytes:
     written = io.BytesIO()
     pdf.save(
         written,
-        min_version="1.7",
+        min_version="1.6",  # paint writes 1.7, and 1.6 for print
         fix_metadata_version=False,  # the packet is complete already
         preserve_pdfa=True,  # an end of line before endstream (ISO 19005-2, 6.1.7.1)
         object_stream_mode=pikepdf.ObjectStreamMode.generate,

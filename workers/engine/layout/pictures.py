@@ -25,6 +25,7 @@ from workers.engine.layout.images import (
     prepare_png,
     prepare_webp,
 )
+from workers.engine.layout.output_intents import MEDIA_TYPE, describe_profile, is_icc_profile
 from workers.engine.pdf_pages import ImportedPage, UnusablePdfError, import_page, is_pdf
 from workers.engine.ports import ImageUnavailableError, NoResources, Resources
 from workers.engine.prepared_images import (
@@ -129,7 +130,16 @@ class ImageProperties:
 
 
 def read_image_properties(data: bytes) -> ImageProperties | ContentProblem:
-    """Return the properties of an image, or the problem with which a render refuses it."""
+    """Return the properties of an image, or the problem with which a render refuses it.
+
+    ICC profiles for print are stored as images are; they have no pixels.
+    """
+    if is_icc_profile(data):
+        try:
+            describe_profile(data)
+        except ValueError as error:
+            return ContentProblem(CODE, f"The file is {error}", "Store that of the printer.")
+        return ImageProperties(MEDIA_TYPE, 0, 0)
     found = find_format(data)
     if (found is None and not (is_svg(data) or is_pdf(data))) or (found and not found.is_stored):
         labels = list_labels("SVG", "PDF", stored=True)

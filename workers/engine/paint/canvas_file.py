@@ -26,7 +26,7 @@ from workers.engine.pdf_writer import (
     write_number,
     write_text,
 )
-from workers.engine.ports import PdfMetadata
+from workers.engine.ports import OutputIntent, PdfMetadata
 from workers.engine.units import Color, ColorSpace
 
 # The parts of an object: bytes, and objects to which it refers.
@@ -250,6 +250,7 @@ class CanvasFile:
         )
         self._information = b"<< >>"
         self._is_pdf2 = description is not None and description.is_pdf2
+        self._intent = description.output_intent if description is not None else None
         self._size = (0.0, 0.0)
         self._outside = 0.0
         self._links: list[_Link] = []
@@ -258,6 +259,7 @@ class CanvasFile:
         self._outline_owners: list[Owner] = []
         self._color_spaces: list[tuple[bytes, list[ObjectPart]]] = []
         self._shared_spaces = WrittenObject()
+        self._intents: NumberingObject | None = None
         self._form: NumberingObject | None = None
         self._widget_pages: list[int] = []
         self._contents: list[bytes] = []  # of the pages, compressed
@@ -269,6 +271,11 @@ class CanvasFile:
         """The number of the page under construction, from 1."""
         number: int = self._canvas.getPageNumber()
         return number
+
+    @property
+    def is_print(self) -> bool:
+        """Whether the file is for print: greys are black ink, and pages have boxes."""
+        return self._intent is not None
 
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
         """Add a font, which content selects by `name`."""
@@ -297,9 +304,10 @@ class CanvasFile:
         if size != self._size:
             canvas.setPageSize(size)
             self._size = size
-        if outside or self._outside:
-            canvas.setBleedBox(_box(outside - bleed, size) if outside else None)
-            canvas.setTrimBox(_box(outside, size) if outside else None)
+        if outside or self._outside or self.is_print:
+            has_boxes = outside or self.is_print
+            canvas.setBleedBox(_box(outside - bleed, size) if has_boxes else None)
+            canvas.setTrimBox(_box(outside, size) if has_boxes else None)
             self._outside = outside
 
     def end_page(self, content: PaintedContent) -> None:
@@ -405,6 +413,8 @@ class CanvasFile:
                     after, root.number, numbers, first_link=first, targets=self._link_owners()
                 )
             additions = {**appended.additions}
+            if self._intents is not None:  # ReportLab's catalog does not know the entry
+                additions[objects.root] = b"/OutputIntents %d 0 R" % self._intents.number
             for page, numbers in self._find_annotations(pages, first).items():
                 references = b" ".join([b"%d 0 R" % number for number in numbers])
                 additions[page] = additions.get(page, b"") + b"/Annots[%b]" % references
@@ -415,7 +425,7 @@ class CanvasFile:
                 self._lead_to_elements(bodies, tree)
             return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
 
-        return write_file(objects, append=append)
+        return write_file(objects, append=append, version=b"1.6" if self.is_print else b"1.7")
 
     def _write_links(
         self,
@@ -490,14 +500,36 @@ class CanvasFile:
         ReportLab's own information would contain the current date.
         """
         entries = description.information.items()
-        self._information = b"<< %b >>" % b" ".join(
-            b"/%b %b" % (name.encode("ascii"), write_text(value)) for name, value in entries
-        )
+        written = [b"/%b %b" % (name.encode("ascii"), write_text(value)) for name, value in entries]
+        if description.output_intent is not None:
+            written.append(b"/Trapped /False")
+            self._add_intent(description.output_intent)
+        self._information = b"<< %b >>" % b" ".join(written)
         if "Title" in description.information:
             self.set_catalog("ViewerPreferences", WrittenObject(b"<< /DisplayDocTitle true >>"))
         # Uncompressed: programs without PDF support search the file for the packet.
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)
+
+    def _add_intent(self, intent: OutputIntent) -> None:
+        """Add the output intent, the colours of RGB pictures, and the graphics states of black text."""
+        about = write_text(_clean(intent.description))
+        self._intents = NumberingObject(
+            (),
+            b"[<< /Type /OutputIntent /S /GTS_PDFX /OutputConditionIdentifier (Custom) /Info "
+            b"%b /OutputCondition %b /DestOutputProfile " % (about, about),
+            write_deflated([b"/N 4"], intent.profile),
+            b" >>]",
+        )
+        self._canvas.name_object("PressroomIntents", self._intents)
+        calibrated = write_deflated([b"/N 3 /Alternate /DeviceRGB"], intent.srgb)
+        self.add_color_space(b"/DefaultRGB", WrittenObject(b"[/ICCBased ", calibrated, b"]"))
+        self._canvas.name_object(
+            GRAPHICS_STATES.name,
+            WrittenObject(
+                b"<< /Over << /OP true /op true /OPM 1 >> /Knock << /OP false /op false /OPM 0 >> >>"
+            ),
+        )
 
 
 class NumberingObject(WrittenObject):
@@ -547,7 +579,7 @@ def resource_name(name: str) -> bytes:
 
 def write_resources(calls: Iterable[str]) -> list[ObjectPart]:
     """Return the resources of a page or form: the fonts of the document, and the external objects it calls."""
-    return [b"<< /Font ", ALL_FONTS, COLOR_SPACES, *write_xobjects(calls), b" >>"]
+    return [b"<< /Font ", ALL_FONTS, COLOR_SPACES, GRAPHICS_STATES, *write_xobjects(calls), b" >>"]
 
 
 def write_xobjects(calls: Iterable[str]) -> list[ObjectPart]:
@@ -575,6 +607,7 @@ class SharedResources:
 
 
 COLOR_SPACES: Final = SharedResources("ColorSpace")
+GRAPHICS_STATES: Final = SharedResources("ExtGState")  # of a file for print
 ALL_FONTS: Final = pdfdoc.PDFObjectReference(pdfdoc.BasicFonts)
 
 

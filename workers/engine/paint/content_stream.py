@@ -36,7 +36,7 @@ from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import write_number
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import DrawnGlyph, VectorImage, draw_color_glyphs, is_drawn_in_colors
-from workers.engine.units import BLACK, Color, ColorSpace
+from workers.engine.units import BLACK, Color, ColorSpace, to_black_ink
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
 MAX_COLOR_GLYPH_BYTES: Final = 64_000_000  # of a document; beyond it outlines are drawn
@@ -58,6 +58,7 @@ class PdfResources:
     ) -> None:
         self._file = file
         self._widen = widen
+        self.is_print = file.is_print
         self._fonts: dict[Face, tuple[str, set[str]]] = {}  # names, and the characters used
         self._shaped: dict[Face, embedding.ShapedFont] = {}
         self._shaped_count = 0
@@ -72,6 +73,7 @@ class PdfResources:
             find_image=lambda image: refer_to_xobject(self.use_image(image)),
             use_font=self.use_font,
             use_shaped_font=self.use_shaped_font,
+            is_print=file.is_print,
         )
 
     def use_font(self, face: Face) -> tuple[str, set[str]]:
@@ -106,7 +108,7 @@ class PdfResources:
 
     def use_color_glyph(self, face: Face, cluster: Cluster, color: Color) -> str | None:
         """Return the name of the form of a colour glyph, None for one that is not drawn in colours."""
-        if not is_drawn_in_colors(face, cluster):
+        if self.is_print or not is_drawn_in_colors(face, cluster):
             return None
         drawn = draw_color_glyphs(face, cluster, color)
         if drawn is None:
@@ -231,6 +233,7 @@ class GraphicsState:
     characters: set[str] = field(default_factory=set)  # of the texts in this face
     letter_spacing: float = 0.0
     is_emboldened: bool = False
+    overprints: bool = False
     fill: Color = BLACK
     stroke: Color = BLACK
     line: tuple[float, tuple[float, ...]] = (1.0, ())  # width and dash
@@ -243,7 +246,7 @@ class ContentStreamWriter:
         self._resources = resources
         self._width = width
         self._height = height
-        self._out: list[bytes] = []
+        self._out: list[bytes] = [_BLACK_INK] if resources.is_print else []
         self._calls: list[str] = []  # names of external objects
         # The enclosing groups: their output and calls, and the opacity of the group inside.
         self._outer: list[tuple[list[bytes], list[str], float]] = []
@@ -331,6 +334,8 @@ class ContentStreamWriter:
             self._set_fill(color)
         if state.is_emboldened and color != state.stroke:
             self._set_stroke(color)
+        if self._resources.is_print and state.overprints is not (color in _BLACKS):
+            self._set_overprint(is_on=not state.overprints)
         if letter_spacing != state.letter_spacing:
             state.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
@@ -515,13 +520,22 @@ class ContentStreamWriter:
             self._set_line(line)
         self._pending = operator
 
+    def _set_overprint(self, *, is_on: bool) -> None:
+        """Let black text be printed over what is below, so that no gap shows where plates are shifted."""
+        self._state.overprints = is_on
+        self._out.append(b"/Over gs\n" if is_on else b"/Knock gs\n")
+
     def _set_fill(self, color: Color) -> None:
         self._state.fill = color
+        if self._resources.is_print:
+            color = to_black_ink(color)
         set_ink = b"%b cs %b scn\n"
         self._out.append(self._write_ink(color, set_ink) if color.ink else write_fill_color(color))
 
     def _set_stroke(self, color: Color) -> None:
         self._state.stroke = color
+        if self._resources.is_print:
+            color = to_black_ink(color)
         set_ink = b"%b CS %b SCN\n"
         self._out.append(
             self._write_ink(color, set_ink) if color.ink else write_stroke_color(color)
@@ -598,6 +612,7 @@ class ContentStreamWriter:
         self._outer.append((self._out, self._calls, item.opacity))
         if item.opacity < 1:
             self._out, self._calls, self._state = [], [], GraphicsState()
+            self._out += [_BLACK_INK] if self._resources.is_print else []
         else:
             self._out.append(b"q\n")
         if item.rotate is not None:
@@ -654,6 +669,8 @@ class ContentStreamWriter:
         if self._in_text:
             self._in_text = False
             self._out.append(b"ET\n")
+            if self._state.overprints:
+                self._set_overprint(is_on=False)
 
     def _end_path(self) -> None:
         if self._pending:
@@ -680,6 +697,9 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
 }
 
 
+# The initial colour is a grey of the device (ISO 32000-1, 8.6.5.1).
+_BLACK_INK: Final = b"0 0 0 1 k 0 0 0 1 K\n"
+_BLACKS: Final = frozenset({BLACK, to_black_ink(BLACK)})
 # A form starts with the state of its caller, its writer with that of a page.
 _INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 

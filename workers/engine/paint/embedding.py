@@ -21,6 +21,7 @@ import uharfbuzz as hb
 from workers.engine import svg
 from workers.engine.fonts import Cluster, Face, code_of, encodable_text, write_font_file
 from workers.engine.paint.canvas_file import (
+    COLOR_SPACES,
     ObjectPart,
     WrittenObject,
     refer_to_font,
@@ -539,8 +540,15 @@ class VectorWriter:
     """Writes the vector images of one document, each form once."""
 
     def __init__(
-        self, *, find_image: FindImage, use_font: UseFont, use_shaped_font: UseShapedFont
+        self,
+        *,
+        find_image: FindImage,
+        use_font: UseFont,
+        use_shaped_font: UseShapedFont,
+        is_print: bool,
     ) -> None:
+        # Print blends in the colours of the output intent; RGB is calibrated by the default of the file.
+        self._space = b"" if is_print else b" /CS /DeviceRGB"
         self._use_shaped_font = use_shaped_font
         self._find_image = find_image
         self._use_font = use_font
@@ -569,7 +577,9 @@ class VectorWriter:
         content, resources = self._write_content(form)
         isolated = b" /I true" if form.is_isolated else b""
         group = (
-            b" /Group << /S /Transparency /CS /DeviceRGB%b >>" % isolated if form.is_group else b""
+            b" /Group << /S /Transparency%b%b >>" % (self._space, isolated)
+            if form.is_group
+            else b""
         )
         entries = b"/Type /XObject /Subtype /Form /BBox [%b] %b" % (
             svg.format_numbers(form.box),
@@ -598,7 +608,7 @@ class VectorWriter:
             b"/Font": [*self._fonts_of(form), *shaped_texts],
         }
         kinds = [(kind, write_dictionary(entries)) for kind, entries in found.items() if entries]
-        return content, WrittenObject(*write_dictionary(kinds))
+        return content, WrittenObject(b"<< ", COLOR_SPACES, *write_dictionary(kinds)[1:])
 
     def _write_shaped(
         self, form: svg.FormXObject

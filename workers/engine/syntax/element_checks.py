@@ -249,6 +249,8 @@ def _check_profile(root: Element) -> Iterator[Problem]:
     """Yield elements that the profile of a document forbids, and a missing `lang` that it requires."""
     profiles = _profiles_of(root)
     profile = profiles.archive
+    if profiles.print is not None:
+        yield from _check_print(root, profiles.print)
     if is_strict(root) and not root.attributes.get("lang", "").strip():
         message = (
             'The document has no `lang`, which screen readers need; add one, such as lang="en"'
@@ -272,7 +274,44 @@ def _check_profile(root: Element) -> Iterator[Problem]:
                 f'use profile="{"pdf/a-4f" if profile.is_pdf2 else "pdf/a-3b"}"'
             )
             yield "profile-attachment", message, attachment
-    yield from _check_colors(root, profile)
+    advice = "a CMYK colour", "write it as #rrggbb or rgb(r g b)"
+    yield from _check_colors(root, profile, _is_cmyk, *advice)
+
+
+_UNPRINTED: Final = (
+    "attachment",
+    "einvoice",
+    "security",
+    "input",
+    "textarea",
+    "select",
+    "signature",
+)
+
+
+def _check_print(root: Element, profile: str) -> Iterator[Problem]:
+    """Yield what a file for print lacks, and what it cannot have (ISO 15930-7)."""
+    if "output-intent" not in root.attributes:
+        message = (
+            f'profile="{profile}" needs `output-intent`, the name of the stored ICC profile of the '
+            "press and paper; ask the printer for it"
+        )
+        yield "output-intent", message, root
+    if not root.attributes.get("title", "").strip():
+        message = f'profile="{profile}" needs a title; give `document` a `title`'
+        yield "missing-title", message, root
+    for element in root.walk():
+        if element.tag in _UNPRINTED:
+            message = f'`{element.tag}` is not allowed with profile="{profile}", which is for paper'
+            yield "profile-print", message, element
+    advice = "an RGB colour", "write it as cmyk(c m y k), a grey or a spot colour"
+    yield from _check_colors(root, profile, is_chromatic, *advice)
+
+
+def is_chromatic(color: Color) -> bool:
+    """Return whether a colour is of RGB and no grey, which print takes as black ink."""
+    is_grey = len(set(color.components)) == 1 and not color.ink
+    return color.space is ColorSpace.RGB and not is_grey
 
 
 def is_strict(root: Element) -> bool:
@@ -287,19 +326,20 @@ def _profiles_of(root: Element) -> ConformanceProfiles:
         return ConformanceProfiles()
 
 
-def _check_colors(root: Element, profile: str) -> Iterator[Problem]:
-    """Yield uses of CMYK, which does not match the sRGB output intent (ISO 19005-2, 6.2.4.3)."""
+def _check_colors(
+    root: Element, profile: str, is_wrong: Callable[[Color], bool], what: str, advice: str
+) -> Iterator[Problem]:
+    """Yield uses of colours that do not match the output intent (ISO 19005-2, 6.2.4.3)."""
     declared = _declared_colors(root)
     for element in root.walk():
         if element.tag == "color":
             continue  # reported where it is used
         for name, text in element.attributes.items():
-            if any(_is_cmyk(color, declared) for color in _colors_of(element, name, text)):
-                what = f"`{name}` of `{element.tag}` is a CMYK colour"
-                advice = (
-                    f'which profile="{profile}" does not allow; write it as #rrggbb or rgb(r g b)'
-                )
-                yield "profile-color", f"{what}, {advice}", element
+            colors = (_resolve(color, declared) for color in _colors_of(element, name, text))
+            if any(color is not None and is_wrong(color) for color in colors):
+                used = f"`{name}` of `{element.tag}` is {what}"
+                message = f'{used}, which profile="{profile}" does not allow; {advice}'
+                yield "profile-color", message, element
 
 
 def _check_inks(root: Element) -> Iterator[Problem]:
@@ -348,9 +388,13 @@ def colors_in(value: Any) -> Iterator[Color | ColorName]:
             yield from colors_in(part)
 
 
-def _is_cmyk(color: Color | ColorName, declared: Mapping[str, Any]) -> bool:
+def _is_cmyk(color: Color) -> bool:
+    return color.space is ColorSpace.CMYK
+
+
+def _resolve(color: Color | ColorName, declared: Mapping[str, Any]) -> Color | None:
     named = declared.get(color.name, color.standard) if isinstance(color, ColorName) else color
-    return isinstance(named, Color) and named.space is ColorSpace.CMYK
+    return named if isinstance(named, Color) else None
 
 
 DEFAULT_FAMILY: Final = "default"

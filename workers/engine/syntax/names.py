@@ -9,7 +9,12 @@ from itertools import product
 from typing import Final
 
 from workers.engine.einvoices import BY_NUMBER, TermPath
-from workers.engine.ports import AccessibilityProfile, ArchiveProfile, ConformanceProfiles
+from workers.engine.ports import (
+    AccessibilityProfile,
+    ArchiveProfile,
+    ConformanceProfiles,
+    PrintProfile,
+)
 from workers.engine.syntax.lexer import read_brackets
 from workers.engine.syntax.nodes import PartParameter
 from workers.engine.syntax.values import VARIABLE, ValueType, matching
@@ -162,10 +167,10 @@ _PROFILES: Final = {
     str(profiles): profiles
     for profiles in map(
         ConformanceProfiles._make,
-        product((None, *ArchiveProfile), (None, *AccessibilityProfile)),
+        product((None, *ArchiveProfile), (None, *AccessibilityProfile), (None,)),
     )
     if len({profile.is_pdf2 for profile in profiles if profile is not None}) == 1
-}
+} | {profile.value: ConformanceProfiles(print=profile) for profile in PrintProfile}
 PROFILE: Final = ValueType(
     f"{', '.join([name for name in _PROFILES if ' ' not in name])}, or an archive profile and one of "
     "accessibility with a space between them: pdf/ua-2 with pdf/a-4 or pdf/a-4f, pdf/ua-1 with the others",

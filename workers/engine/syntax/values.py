@@ -299,6 +299,10 @@ STORED_IMAGE: Final = ValueType(
     "the name of a stored image: 3 to 64 lowercase letters, digits and single hyphens",
     matching(_STORED_IMAGE),
 )
+OUTPUT_INTENT: Final = ValueType(
+    "the name of a stored ICC profile, of 3 to 64 lowercase letters, digits and single hyphens",
+    matching(_STORED_IMAGE),
+)
 STORED_FONT: Final = ValueType(
     "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
     matching(_STORED_IMAGE),

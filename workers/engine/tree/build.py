@@ -133,6 +133,7 @@ class CompiledTemplate:
         self._profiles: ConformanceProfiles = (
             context.read_constant(root, "profile") or ConformanceProfiles()
         )
+        self._output_intent: str | None = context.read_constant(root, "output-intent")
         is_tagged = bool(context.read_constant(root, "tagged"))
         self._requires_tags = self._profiles.is_tagged or (
             "tagged" in root.attributes and is_tagged
@@ -218,6 +219,7 @@ class CompiledTemplate:
             tuple(marks),
             findings.warnings,
             profiles,
+            self._output_intent,
             attachments,
             self._refuses_missing,
             self._fonts,

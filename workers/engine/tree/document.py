@@ -184,6 +184,7 @@ class Document:
     watermarks: tuple[Watermark, ...]
     warnings: tuple[Diagnostic, ...]
     profiles: ConformanceProfiles = NO_PROFILES
+    output_intent: str | None = None  # the name of a stored ICC profile
     attachments: tuple[Attachment, ...] = ()
     refuses_missing_glyphs: bool = False
     fonts: tuple[DeclaredFont, ...] = ()

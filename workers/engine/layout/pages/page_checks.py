@@ -27,6 +27,7 @@ from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import ConformanceProfiles
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
+from workers.engine.syntax.element_checks import is_chromatic
 from workers.engine.tree.document import Document, PageMaster
 from workers.engine.units import POINTS_PER_MM, ColorSpace, mm
 
@@ -45,7 +46,7 @@ def find_page_checks(
 ) -> list[PageCheck]:
     """Return the checks that a document asks for, of a page with its number."""
     checks: list[PageCheck] = []
-    if document.has_print_checks:
+    if document.has_print_checks or document.profiles.print is not None:
         checks.append(_PrintChecks(structure, findings).check)
     if any(document.profiles):
         checks.append(_ConformanceChecks(structure, document.profiles, findings).check)
@@ -73,6 +74,8 @@ class _ConformanceChecks:
         if self.profiles.archive is not None:
             self._check_size(page)
             self._check_items(page)
+        if self.profiles.print is not None:
+            self._check_colors(page)
         for item in page.items:
             if isinstance(item, display.Picture) and isinstance(item.image, ImportedPage):
                 self._check_imported(item.image, item.node)
@@ -115,6 +118,17 @@ class _ConformanceChecks:
                     else "a colour in CMYK; write it as #rrggbb or rgb(r g b)",
                     item.node if isinstance(item, display.Picture) else item.owner,
                 )
+
+    def _check_colors(self, page: display.LaidOutPage) -> None:
+        """Check the colours of a print; pictures in RGB are calibrated (ISO 15930-7, 6.2.4)."""
+        for item in display.single_items(page.items):
+            if isinstance(item, display.Picture):
+                if isinstance(item.image, ImportedPage):
+                    what = "a page of a PDF; draw it as an SVG or a picture"
+                    self._report("profile-pdf", what, item.node)
+            elif not isinstance(item, _COLORLESS) and is_chromatic(item.color):
+                what = "a colour in RGB; write it as cmyk(c m y k), a grey or a spot colour"
+                self._report("profile-color", what, item.owner)
 
     def _check_imported(self, image: ImportedPage, node: display.Owner | PageMaster) -> None:
         """Check a page of a PDF: its fonts, and for archives what its standard forbids."""
@@ -160,6 +174,7 @@ def _is_cmyk(item: display.SingleItem) -> bool:
 MIN_DPI: Final = 150
 MIN_LINE: Final = 0.25
 MIN_TEXT: Final = 5.0
+MAX_INK: Final = 300  # per cent, that dries on coated paper
 _TOLERANCE: Final = 0.01
 
 
@@ -200,6 +215,12 @@ def _find_fault(item: display.SingleItem) -> tuple[str, str] | None:
             if dpi < MIN_DPI - 0.5:
                 what = f"An image of {dpi:.0f} dots per inch at its size; print asks for {MIN_DPI}"
                 return "print-image", f"{what}: store a larger one, or draw it smaller"
+    if isinstance(item, (display.Picture, *_COLORLESS)) or item.color.ink:
+        return None
+    ink = 100 * sum(item.color.components) if _is_cmyk(item) else 0
+    if ink > MAX_INK:
+        what = f"A colour of {ink:.0f} per cent of ink"
+        return "print-ink", f"{what}; print asks for {MAX_INK} at most: take less of each"
     return None
 
 
