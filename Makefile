@@ -134,8 +134,9 @@ vscode: ## check the extension for VS Code and package it as build/pressroom.vsi
 	@sh deploy/setup/need-node.sh
 	@mkdir -p build && cp -r deploy/editors/vscode build/
 	@cd build/vscode && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent package
-gallery: $(DEV_READY) ## redraw the pictures of the templates
+gallery: $(DEV_READY) ## redraw the pictures of the templates, and build/gallery: each with little, sample and much data in six languages
 	@$(BIN)/python -m deploy.tools.gallery
+	@$(BIN)/python -m tests.sheets
 
 ##@ Tidy
 clean: ## remove what was built; the data of `make run` stays

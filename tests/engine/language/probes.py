@@ -88,7 +88,13 @@ _HYPHENATED: Final = (
     "Die Versicherungsgesellschaft verpflichtet Versicherungsnehmer zur Schadensmeldung. " * 4
 )
 _LADDER: Final = f'<div width="34mm" lang="de" @><p>{_HYPHENATED}</p></div>'
+_BRACKETED: Final = "日本3（「あ」）"
+_EAST_ASIAN: Final = f'<div lang="ja" @><p>{_BRACKETED}</p></div>'
 # Where an element's own attributes keep it from being a `div`.
+_EAST_ASIANS: Final = {
+    "grid": f'<grid grid-template-columns="1fr" @><p>{_BRACKETED}</p></grid>',
+    "style": f'<document><style @/><flow><div class="s"><p>{_BRACKETED}</p></div></flow></document>',
+}
 _LADDERS: Final = {
     "grid": f'<div width="34mm" lang="de"><grid @><p>{_HYPHENATED}</p></grid></div>',
     "style": f'<document><style @/><flow><div width="34mm" lang="de" class="s"><p>{_HYPHENATED}</p></div></flow></document>',
@@ -298,6 +304,8 @@ PROBES: Final[dict[str, Probe]] = {
     "text-align": Probe("right"),
     "text-indent": Probe("5mm"),
     "text-transform": Probe("uppercase"),
+    "text-autospace": Probe("no-autospace", host=_EAST_ASIAN),
+    "text-spacing-trim": Probe("space-all", host=_EAST_ASIAN),
     "text-decoration": Probe("underline", other="line-through"),
     "white-space": Probe("pre-line", other="normal"),
     "direction": Probe("rtl"),
@@ -857,6 +865,9 @@ for _tag, _host in _LADDERS.items():
         OWN[_tag][f"hyphenate-limit-{_name}"] = replace(
             _limit, base=_base, host=_host.replace("34mm", _measure)
         )
+for _tag, _host in _EAST_ASIANS.items():
+    for _name in ("text-autospace", "text-spacing-trim"):
+        OWN[_tag][_name] = replace(PROBES[_name], host=_host)
 for _tag, _host in _QUOTED.items():
     OWN.setdefault(_tag, {})["hanging-punctuation"] = Probe("optical", host=_host)
 for _tag, _host in _WRAPPED.items():

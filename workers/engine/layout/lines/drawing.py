@@ -184,10 +184,13 @@ def _build_fragments(
     while run < len(run_starts) and run_starts[run] <= last:
         following = run_starts[run]
         stop = following - 1
-        width, ended = hlist.rights[stop] - x, offsets[stop] + len(texts[stop])
+        ended = offsets[stop] + len(texts[stop])
         part = _strip_soft_hyphens(text[at:ended])
+        space = hlist.space_style_after(stop)
+        # A gap belongs to the text before it: widths are added up in bidirectional lines.
+        width = (hlist.lefts[following] if space is None else hlist.rights[stop]) - x
         _append(fragments, InlineFragment(x - start.x, width, part, styles[box]))
-        if (space := hlist.space_style_after(stop)) is not None:
+        if space is not None:
             left, gap = hlist.rights[stop], hlist.lefts[following] - hlist.rights[stop]
             spaces = text[ended : offsets[following]]
             _append(fragments, InlineFragment(left - start.x, gap, spaces, space))

@@ -16,6 +16,7 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import Face, JoinedTexts
 from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.lines import opportunities
+from workers.engine.layout.lines.east_asian import find_gap, is_east_asian, split_at_gaps
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, find_encoding
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.tree.expressions.running_text import MAX_TEXT, too_long_message
@@ -69,6 +70,9 @@ class HorizontalList:
     anchors: dict[int, list[str]] = field(default_factory=dict)  # names by the index of their box
     has_levels: bool = False  # visual order may differ from logical order
     hanging: Hanging | None = None  # of a paragraph with hanging punctuation
+    is_east_asian: bool = False  # there may be gaps between its boxes
+    gap: float = 0.0  # in points, between the last box and the next one
+    gaps: int = 0  # so far; texts on both sides of one are of two runs
     _joined: tuple[str, list[int]] | None = None
     _anchored: list[int] | None = None
 
@@ -179,6 +183,14 @@ class HorizontalList:
         begin = bisect_left(self._anchored, first)
         boxes = self._anchored[begin : bisect_right(self._anchored, end)]
         return tuple([name for box in boxes for name in self.anchors[box]])
+
+    def add_gap(self, first: str, text: TextStyle, style: ParagraphStyle) -> None:
+        """Add the gap between the last box and a text beside it, by the first character of that."""
+        if self.texts and self.boundaries[-1] not in (SPACE, NO_BREAK_SPACE):
+            gap = find_gap(self.texts[-1][-1:], first, text.lang, style)
+            if gap:
+                self.gap = gap * text.size
+                self.gaps += 1
 
     def add_atomic_inline(self, atomic: AtomicInline) -> None:
         """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
@@ -312,6 +324,9 @@ class HorizontalList:
     def _next_left(self) -> float:
         if not self.rights:
             return 0.0
+        if self.gap:
+            gap, self.gap = self.gap, 0.0
+            return self.rights[-1] + gap
         space_style = self.space_style_after(len(self.styles) - 1)
         spaces = self.spaces_after(len(self.styles) - 1)
         return self.rights[-1] + (space_style.measure(spaces) if space_style else 0.0)
@@ -400,6 +415,7 @@ def _make_horizontal_list(
         runs = join_isolates(text, resolve_levels(text, is_rtl=style.is_rtl))
         levels = _split_by_level(texts, runs)
     controls = ControlRemover()
+    hlist.is_east_asian = any(map(is_east_asian, texts))
     for item, parts in zip(content, levels, strict=True):
         if isinstance(item, InlineAnchor):
             hlist.add_anchor(item.name)
@@ -451,9 +467,15 @@ def _add_run(
     if isinstance(run, NoteCall) and hlist.boundaries and hlist.boundaries[-1] == BREAK:
         hlist.boundaries[-1] = NO_BREAK  # a note call stays with the word before it
     is_solid = is_solid or isinstance(run, NoteCall | PageRange)
-    for face, face_run in context.fonts.split(run.style, text):
+    faces = context.fonts.split(run.style, text)
+    if hlist.is_east_asian:
+        faces = [(face, part) for face, whole in faces for part in split_at_gaps(whole)]
+    for face, face_run in faces:
+        if hlist.is_east_asian:
+            hlist.add_gap(face_run[0], run.style, style)
         encoding = find_encoding(run.style, face, level, face_run)
-        glyph_style = _intern_glyph_style(context, run, face, level, controls, *encoding)
+        turn = hlist.gaps % 2
+        glyph_style = _intern_glyph_style(context, run, face, level, controls, turn, *encoding)
         if is_solid:
             hlist.add_box(glyph_style, face_run, glyph_style.measure(face_run), NO_BREAK)
         elif style.white_space is WhiteSpace.PRE_WRAP:
@@ -471,14 +493,16 @@ def _intern_glyph_style(
     face: Face,
     level: int,
     controls: ControlRemover,
+    turn: int,
     *encoding: *tuple[bool, JoinedTexts | None],
 ) -> GlyphStyle:
     """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops.
 
-    Runs that controls separate are of two objects in turn, so that they stay apart.
+    Runs that controls or gaps separate are of two objects in turn, so that they stay apart.
     """
     separator = controls.take_separator()
-    turn = controls.count % 2 if separator is not None else 0
+    if separator is not None:
+        turn += controls.count % 2 * 2
     # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
     key = (id(run.style), face, run.link, level, *encoding, separator, turn)
     known = context.memo.find(_GLYPH_STYLES, key)

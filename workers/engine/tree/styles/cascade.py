@@ -142,6 +142,8 @@ class Inherited(NamedTuple):
     line_height: float | Length = 1.35
     letter_spacing: float = 0.0
     word_spacing: float = 0.0
+    autospace: str = "normal"
+    spacing_trim: str = "normal"
     align: str = "start"
     indent: float = 0.0
     transform: str = "none"
@@ -391,6 +393,8 @@ class _Computation:
             line_height=_apply_if_set(get("line-height"), self._line_height, parent.line_height),
             letter_spacing=self.points("letter-spacing", parent.letter_spacing),
             word_spacing=self.points("word-spacing", parent.word_spacing),
+            autospace=get("text-autospace", parent.autospace),
+            spacing_trim=get("text-spacing-trim", parent.spacing_trim),
             align=get("text-align", parent.align),
             indent=self.points("text-indent", parent.indent),
             transform=get("text-transform", parent.transform),
@@ -473,6 +477,8 @@ class _Computation:
             hyphen_limits=own.hyphen_limits,
             initial_letter=self.get("initial-letter") or None,
             line_grid=own.line_grid,
+            has_autospace=own.autospace == "normal",
+            has_spacing_trim=own.spacing_trim == "normal",
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:

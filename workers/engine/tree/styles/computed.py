@@ -148,6 +148,8 @@ class ParagraphStyle:
     initial_letter: tuple[float, int] | None = None  # its size and its sink in lines
     line_grid: LineGrid | None = None
     hyphen_limits: HyphenLimits = USUAL_HYPHEN_LIMITS
+    has_autospace: bool = True  # CSS Text 4 §8.3
+    has_spacing_trim: bool = True  # CSS Text 4 §8.4
 
 
 @dataclass(frozen=True, slots=True)

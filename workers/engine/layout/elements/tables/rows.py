@@ -35,6 +35,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Fill, Item, Owner, TextRows
 from workers.engine.layout.elements.tables.widths import DecimalAlignment, is_decimal
 from workers.engine.layout.lines.drawing import make_glyphs
+from workers.engine.layout.lines.east_asian import has_gaps
 from workers.engine.layout.lines.fragments import GlyphStyle, line_metrics, make_glyph_style
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
@@ -619,7 +620,7 @@ def draw_vertical_borders(
 
 
 def _has_one_face(context: LayoutContext, cell: CellPlan, text: str) -> bool:
-    if needs_shaping(text) or has_right_to_left(text):
+    if needs_shaping(text) or has_right_to_left(text) or has_gaps(text):
         return False
     faces = context.fonts.split(cell.glyph_style.style, text)
     if len(faces) != 1 or faces[0][0] is not cell.glyph_style.face:
