@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import statistics
 import time
+import timeit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
+_ADDITIONS_SECONDS = 0.023  # of the machine on which limits of CPU time were set
 
 
 def wait_until(
@@ -41,3 +44,13 @@ def within(seconds: float) -> Iterator[None]:
     yield
     took = time.monotonic() - begun
     assert took <= seconds, f"it took {took:.1f} s, promised are {seconds:g} s"
+
+
+def slowness() -> float:
+    """Return how many times as long as that machine this one takes to compute, now; 1 if it is faster.
+
+    Machines of one name differ by half, and one whose neighbours work by more.
+    """
+    addition = "for i in range(1_000_000): n += i"
+    took = timeit.repeat(addition, "n = 0", timer=time.process_time, number=1)
+    return max(1.0, statistics.median(took) / _ADDITIONS_SECONDS)

@@ -59,13 +59,23 @@ def test_a_commit_after_the_front_gave_up_is_not_metered(front, start_worker, ow
     assert front.used() == (2, 1)
 
 
-def test_a_render_answered_503_for_a_dead_redis_is_never_metered(front, start_worker, own_redis):
+def test_a_render_answered_503_for_a_dead_redis_is_never_metered(
+    front, start_worker, own_redis, tmp_path
+):
     start_worker()
     front.render()
-    job = front.send("sleep 1", budget=30)
-    threading.Timer(0.5, own_redis.kill).start()
+    job = front.job(f"sleep 1 {tmp_path}/pid", budget=30)
+    front.broker.publish(job)
+
+    def kill_while_it_runs() -> None:
+        wait_until((tmp_path / "pid").exists)
+        own_redis.kill()
+
+    killing = threading.Thread(target=kill_while_it_runs)
+    killing.start()
     with pytest.raises(Unavailable):
         front.wait(job)
+    killing.join()
     own_redis.start()
     # The worker waited for Redis too, and commits now: no client is waiting any more.
     wait_until(lambda: front.redis.hexists(f"job:{job.id}", "done"))
