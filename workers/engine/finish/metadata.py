@@ -58,7 +58,7 @@ def build_pdf_metadata(
     return PdfMetadata(information, metadata.lang, packet, is_pdf2, output_intent)
 
 
-# What ISO 15930-7, 6.7 asks for. No dates are known; the identity is that of the template and the data.
+# What ISO 15930-7 asks for. No dates are known; the identity is that of the template and the data.
 _PRINT: Final = """<rdf:Description rdf:about=""
  xmlns:pdf="http://ns.adobe.com/pdf/1.3/"
  xmlns:pdfxid="http://www.npes.org/pdfx/ns/id/"

@@ -187,7 +187,7 @@ class Navigation:
         """Add the links, destinations and outline entries of the page under construction."""
         for anchor in page.anchors:
             self._add_destination(anchor, page.height)
-        for link in () if self._file.is_print else page.links:  # ISO 15930-7, 6.17
+        for link in () if self._file.is_print else page.links:  # ISO 15930-7: none on the paper
             self._add_link(link, page.height)
         for entry in self._outline_by_page.get(self._page, ()):
             self._add_heading(entry, page.height)

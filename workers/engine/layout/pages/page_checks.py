@@ -120,7 +120,7 @@ class _ConformanceChecks:
                 )
 
     def _check_colors(self, page: display.LaidOutPage) -> None:
-        """Check the colours of a print; pictures in RGB are calibrated (ISO 15930-7, 6.2.4)."""
+        """Check the colours of a print; pictures in RGB are calibrated (ISO 15930-7)."""
         for item in display.single_items(page.items):
             if isinstance(item, display.Picture):
                 if isinstance(item.image, ImportedPage):
