@@ -25,12 +25,25 @@ export function drawImage({ name }: Image): string {
   return paper(`<img src="${name}" width="56mm" height="20mm" object-fit="contain" alt="${name}"/>`);
 }
 
+function describeImage(image: Image): string {
+  return `${image.content_type.replace(/^(?:image|application)\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`;
+}
+
+/** Fetch the stored images that can be drawn: ICC profiles are among them. */
+export async function askPictures(options?: { most: number }): Promise<Image[]> {
+  return (await askAll<Image>("/v2/images", "images", options)).filter(isPicture);
+}
+
+function isPicture({ width }: Image): boolean {
+  return width > 0;
+}
+
 const IMAGES: Kind<Image> = {
   plural: "images",
-  accept: IMAGE_FILES,
-  what: (image) => `${image.content_type.replace(/^(?:image|application)\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`,
-  use: (image) => `<img src="${image.name}"/>`,
-  draw: drawImage,
+  accept: `${IMAGE_FILES},.icc,.icm`,
+  what: (image) => (isPicture(image) ? describeImage(image) : t("images.profile")),
+  use: (image) => (isPicture(image) ? `<img src="${image.name}"/>` : `output-intent="${image.name}"`),
+  draw: (image) => (isPicture(image) ? drawImage(image) : paper('<p font-size="36pt" margin="0">ICC</p>')),
 };
 const FONTS: Kind<Font> = {
   plural: "fonts",

@@ -32,6 +32,20 @@ def test_an_image_is_stored_and_drawn(page: Page, account, tmp_path):
     expect(page.get_by_text("No images yet")).to_be_visible()
 
 
+def test_the_profile_of_a_press_is_stored_and_named_by_a_document(page: Page, account):
+    go_to(page, "Images")
+    page.get_by_label("Choose images, or drop them here").set_input_files(
+        GOLDEN / "images/press.icc"
+    )
+    row = page.get_by_role("row", name="press")
+    expect(row).to_contain_text("ICC profile")
+    expect(row.locator(".thumbnail img")).to_be_visible()
+    use = row.locator("code").inner_text()
+    drawn = f'<document title="a" profile="pdf/x-4" {use}><flow><p>A</p></flow></document>'
+    answer = account.render(drawn)
+    assert answer.status == 200, answer.body
+
+
 def test_a_file_that_is_not_an_image_is_rejected_with_the_services_message(page: Page, tmp_path):
     go_to(page, "Images")
     wrong = tmp_path / "wrong.png"

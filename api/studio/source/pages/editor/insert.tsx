@@ -5,10 +5,10 @@ import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import type { SyntaxNode } from "@lezer/common";
 import { useState } from "preact/hooks";
-import { askAll } from "../../lib/api";
 import { useLoad } from "../../lib/load";
 import { t } from "../../lib/messages";
-import type { Account, Image } from "../../lib/types";
+import type { Account } from "../../lib/types";
+import { askPictures } from "../files";
 import type { ListSpec } from "./declarations";
 
 const KINDS = ["section", "table", "total", "chart", "barcode", "payment", "date", "pageNumber"] as const;
@@ -20,7 +20,7 @@ const IMAGE = "image:";
 
 export function InsertMenu({ account, view, lists }: { account: Account; view: () => EditorView | null; lists: ListSpec[] }) {
   const [chosen, setChosen] = useState<string>(KINDS[0]);
-  const images = useLoad(async () => (account.has_workspace ? askAll<Image>("/v2/images", "images", { most: 200 }) : []), []);
+  const images = useLoad(async () => (account.has_workspace ? askPictures({ most: 200 }) : []), []);
   const list = lists.find(({ fields }) => fields.length > 0);
   const number = list?.fields.find(({ type }) => type === "decimal" || type === "integer");
   const isPossible = (kind: Kind) => !OF_LISTS.has(kind) || (list !== undefined && (kind === "table" || number !== undefined));

@@ -1,14 +1,14 @@
 /** The settings of a template as a form; each input changes the text of the template. */
 
 import { useId, useRef, useState } from "preact/hooks";
-import { ask, askAll } from "../../lib/api";
+import { ask } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
 import { t } from "../../lib/messages";
-import type { Account, Image } from "../../lib/types";
+import type { Account } from "../../lib/types";
 import { Notice } from "../../ui/parts";
 import { Thumbnail } from "../../ui/thumbnail";
 import { nameLabel } from "../../messages/labels";
-import { drawImage, IMAGE_FILES, nameOf, typeOf } from "../files";
+import { askPictures, drawImage, IMAGE_FILES, nameOf, typeOf } from "../files";
 import type { Setting } from "./declarations";
 import { Labelled, ValueInput } from "./inputs";
 
@@ -57,7 +57,7 @@ export function ImageInput({
   onChange: (value: string) => void;
 }) {
   const id = useId();
-  const images = useLoad(async () => (account.has_workspace ? askAll<Image>("/v2/images", "images") : []), []);
+  const images = useLoad(async () => (account.has_workspace ? askPictures() : []), []);
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const file = useRef<HTMLInputElement>(null);

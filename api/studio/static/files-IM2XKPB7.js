@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-SVPXK75I.js";import"./chunk-WLOKYVCP.js";import"./chunk-KGXD3GVO.js";import"./chunk-WSUWUFAK.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-J3NTKCPS.js";import"./chunk-NZPHMZHW.js";import"./chunk-ZM2UPRLA.js";import"./chunk-WSUWUFAK.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
