@@ -29,7 +29,8 @@ Pages = list[str]
 
 # What readers leave out or add that is not a matter of codes.
 CLIPPED = {"areas", "letterhead", "overflow"}  # MuPDF, Poppler and pdf.js leave out what is cut off
-FIELDS = {"forms", "forms-overflow", "spot-color"}  # MuPDF, Poppler and Ghostscript read the values of fields
+# MuPDF, Poppler and Ghostscript read the values of fields.
+FIELDS = {"forms", "forms-overflow", "spot-color"}
 ODD = {
     ("poppler", "missing-glyph"),  # a watermark of one box larger than the page
     ("pdfjs", "missing-glyph"),
