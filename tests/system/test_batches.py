@@ -8,11 +8,13 @@ import zipfile
 from itertools import chain, repeat
 from pathlib import Path
 
+import pikepdf
 import pytest
 
 from deploy.embedded.demo.show import pressroom
 from tests.waiting import wait_until
 
+ROOT = Path(__file__).parents[2]
 TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows": 1}</json></data>
 <flow><p>Number {{ n }}</p>
 <table><col/><tbody><tr for="row in range(rows)"><td>Row {{ row }} of {{ n }}</td></tr></tbody></table>
@@ -44,6 +46,24 @@ def test_a_batch_is_rendered_and_read_back(account):
         assert archive.testzip() is None
         assert archive.namelist()[0] == "000000-note-0.pdf"
     assert account.settled_usage(pages=3)["apiCalls"] == 3
+
+
+def test_a_merged_batch_for_a_press_has_a_document_part_for_each_record(account):
+    press = (ROOT / "tests/golden/images/press.icc").read_bytes()
+    as_profile = {"Content-Type": "application/vnd.iccprofile"}
+    stored = account.request("PUT", "/v2/images/press", press, headers=as_profile)
+    assert stored.status == 201, stored.body
+    head = b'<document profile="pdf/x-4" output-intent="press" title="Note {{ n }}"'
+    template = account.store_template(TEMPLATE.replace(b"<document", head))
+    batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": 2}], "merged")
+    wait_until(lambda: ended(account, batch_id), 120)
+    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+    assert answer.status == 200, answer.body
+    with pikepdf.open(io.BytesIO(answer.body)) as pdf:
+        [parts] = pdf.Root.DPartRoot.DPartRootNode.DParts
+        titles = [str(part.DPM.Record.Title) for part in parts]
+        assert titles == ["Note 0", "Note 1", "Note 2"]
+        assert [part.Start.objgen for part in parts] == [page.obj.objgen for page in pdf.pages]
 
 
 def test_the_processor_time_of_every_document_is_in_the_report_of_costs(farm, account):

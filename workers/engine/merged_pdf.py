@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
+from workers.engine.finish.metadata import build_pdf_metadata, make_srgb_profile
+from workers.engine.layout.output_intents import load_output_intent
 from workers.engine.layout.pages.paper import find_zone, write_marks
 from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import PreparedTemplate, build_document, lay_out_document, rendering
@@ -70,7 +72,8 @@ class MergedPart:
         self._options = options
         self._resources = resources or ports.NoResources()
         self._observer = observer or ports.NullStageObserver()
-        self._volume = MergedWriter()
+        self._print = _Print()  # that of its first document
+        self._volume: MergedWriter | None = None
 
     def add(
         self,
@@ -92,10 +95,11 @@ class MergedPart:
 
     def close(self) -> bytes | None:
         """Return the PDF of the added documents, None without any. No document can be added afterwards."""
-        if not self._volume.page_count:
+        if self._volume is None:
             return None
         self._observer.enter(ports.Stage.FINISH)
-        return finish_part(self._volume.close(), is_draft=self._options.is_draft)
+        is_print = self._print.profile is not None
+        return finish_part(self._volume.close(), is_draft=self._options.is_draft, is_print=is_print)
 
     def _add(
         self, payload: ports.Payload | None, name: str, admit: Callable[[int], bool]
@@ -106,6 +110,7 @@ class MergedPart:
             self._template, payload, options=self._options, findings=findings
         )
         _check_mergeable(document, is_draft=self._options.is_draft)
+        volume = self._open_volume(document, findings)
         self._observer.enter(ports.Stage.LAYOUT)
         untagged = replace(document, is_tagged=False)
         drawn = lay_out_document(untagged, resources=self._resources, findings=findings)
@@ -114,7 +119,8 @@ class MergedPart:
         title = document.info.title or document.info.filename or name
         was_admitted = admit(drawn.page_count)
         if was_admitted:
-            self._volume.add(drawn, title=title)
+            self._volume = volume
+            volume.add(drawn, title=title)
         return AddedDocument(
             drawn.page_count,
             title,
@@ -126,9 +132,35 @@ class MergedPart:
             media=tuple(page.media for page in drawn.pages),
         )
 
+    def _open_volume(self, document: Document, findings: Findings) -> MergedWriter:
+        """Return the file of the documents so far, which are all for one press, or none of them is.
+
+        Raises:
+            AuthoringError: the document is for another one.
+        """
+        asked = _Print(document.profiles.print, document.output_intent)
+        if self._volume is None:
+            self._print = asked
+            intent = load_output_intent(document, self._resources, make_srgb_profile(), findings)
+            metadata = _write_metadata(self._options)
+            return MergedWriter(intent and build_pdf_metadata(metadata, output_intent=intent))
+        if asked != self._print:
+            text = (
+                "A document has another `profile` or `output-intent` than those it is merged with"
+            )
+            raise AuthoringError((Diagnostic(Severity.ERROR, "merged-archive", text),))
+        return self._volume
+
+
+class _Print(NamedTuple):
+    profile: ports.PrintProfile | None = None
+    output_intent: str | None = None
+
 
 def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: ports.RenderOptions) -> int:
     """Write the documents of all parts as one PDF and return its number of pages.
+
+    Documents for print make a file of PDF/VT-1 (ISO 16612-2), in which each is a document part.
 
     Raises:
         ValueError: there is no part.
@@ -204,7 +236,7 @@ def _find_unmergeable(document: Document) -> str:
     """Return the feature of a document that only a separate file can have, empty for none."""
     if document.signature is not None:
         return "with `sign`"
-    if any(document.profiles):
+    if any(document.profiles._replace(print=None)):
         return f'of profile="{document.profiles}"'
     if document.requires_tags:
         return 'with tagged="true"'

@@ -154,7 +154,7 @@ def _write_page(page: LaidOutPage, preview_options: PreviewOptions) -> tuple[byt
     """Return the file of a page, and its raster image if it has one."""
     pdf = write_pages(LaidOutDocument([page], []))
     if preview_options.format is PageFormat.PDF:
-        return finish_part(pdf, is_draft=True), None
+        return finish_part(pdf, is_draft=True, is_print=False), None
     raster = rasterise(
         pdf, scale=preview_options.scale, file_format=RasterFormat(preview_options.format.value)
     )

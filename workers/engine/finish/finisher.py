@@ -293,12 +293,12 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
         return _save(opened, encryption)
 
 
-def finish_part(pdf: bytes, *, is_draft: bool) -> bytes:
+def finish_part(pdf: bytes, *, is_draft: bool, is_print: bool) -> bytes:
     """Return a PDF that is to be merged, with the draft mark on its pages if it is a draft."""
     if not is_draft:
         return pdf
     with pikepdf.open(io.BytesIO(pdf)) as opened:
-        mark_as_draft(opened)
+        mark_as_draft(opened, _INK if is_print else _COLOR)
         return _save(opened, None)
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 import pikepdf
 
-from workers.engine.finish.metadata import write_document_information, write_xmp_packet
+from workers.engine.finish.metadata import (
+    describe_print,
+    write_document_information,
+    write_xmp_packet,
+)
 from workers.engine.pdf_writer import ObjectWriter
 from workers.engine.ports import Metadata
 
@@ -68,13 +73,22 @@ def distribute_parts(
         ValueError: a part has no page, or a file has none.
     """
     every = 2 if is_duplex and not marks_backs else 1
-    files = [
-        _MergedFile(ObjectWriter(out), is_duplex=is_duplex, draw_marks=draw_marks, every=every)
-        for out in outs
-    ]
+    files: list[_MergedFile] = []
     for path, placements in parts:
         with pikepdf.open(path) as part:
+            version = part.pdf_version.encode("ascii")
+            files = files or [
+                _MergedFile(
+                    ObjectWriter(out, version),
+                    is_duplex=is_duplex,
+                    draw_marks=draw_marks,
+                    every=every,
+                )
+                for out in outs
+            ]
             _distribute(part, placements, files)
+    if not files:
+        raise ValueError("no parts to merge")
     return [file.close(metadata) for file in files]
 
 
@@ -116,6 +130,8 @@ class _Run(NamedTuple):
     node: int
     pages: int
     entries: list[tuple[int, bytes]]  # each without its siblings, which are known at the end
+    parts: list[int]  # the document parts, of a file for print
+    title: str  # of the first document
 
 
 class _MergedFile:
@@ -139,6 +155,8 @@ class _MergedFile:
         self._pages = writer.reserve()
         self._outline = writer.reserve()
         self._kept: dict[bytes, int] = {}  # object numbers of resources by digest
+        self._intents: set[int] = set()  # of the parts; 0 of one that is not for print
+        self._parts_root = 0  # of a file for print
 
     def open_copy(self, part: pikepdf.Pdf, digests: dict[int, bytes | None]) -> _PartCopier:
         """Return what copies objects of a part to this file; `digests` are shared by the files of a part."""
@@ -146,6 +164,8 @@ class _MergedFile:
         root = part.Root.get("/Outlines")
         if root is not None:
             copy.map_object(root, self._outline)
+        intents = part.Root.get("/OutputIntents")
+        self._intents.add(0 if intents is None else copy.number_of_equal(intents))
         return copy
 
     def add(
@@ -162,14 +182,50 @@ class _MergedFile:
             copy.deduplicate_resources(page.get("/Resources"))
             copy.replace_entry(page, "/Parent", b"/Parent %d 0 R" % node)
         kids = [copy.number_of(page) for page in pages]
-        if self._is_duplex and len(kids) % 2:
-            kids.append(self._write_blank(pages[-1], node))
+        blank = self._writer.reserve() if self._is_duplex and len(kids) % 2 else 0
+        kids += [blank] if blank else []
+        parts: list[int] = []
+        if self._intents != {0}:
+            self._parts_root = self._parts_root or self._writer.reserve()
+            parts = self._write_parts(copy, pages, entries, last=kids[-1])
+        if blank:
+            self._write_blank(blank, pages[-1], node, parts)
         self._writer.write_object(
             node,
             b"<< /Type /Pages /Parent %d 0 R /Count %d /Kids [%b] >>"
             % (self._pages, len(kids), _references_to(kids)),
         )
-        self.runs[position] = _Run(node, len(kids), taken)
+        title = str(entries[0].Title) if entries else ""
+        self.runs[position] = _Run(node, len(kids), taken, parts, title)
+
+    def _write_parts(
+        self,
+        copy: _PartCopier,
+        pages: Sequence[pikepdf.Object],
+        entries: Sequence[pikepdf.Object],
+        *,
+        last: int,
+    ) -> list[int]:
+        """Write a document part for each entry (ISO 32000-2, 14.12), and return their numbers.
+
+        The last one ends with the page of the number `last`.
+        """
+        at = {page.objgen: index for index, page in enumerate(pages)}
+        firsts = [at[entry.Dest[0].objgen] for entry in entries]
+        numbers = []
+        for entry, (first, after) in zip(entries, pairwise((*firsts, len(pages))), strict=True):
+            numbers.append(self._writer.reserve())
+            for page in pages[first:after]:
+                copy.replace_entry(page, "/DPart", b"/DPart %d 0 R" % numbers[-1])
+            end = copy.number_of(pages[after - 1]) if after < len(pages) else last
+            ends = copy.number_of(pages[first]), end
+            self._writer.write_object(
+                numbers[-1],
+                b"<< /Type /DPart /Parent %d 0 R /Start %d 0 R /End %d 0 R"
+                b" /DPM << /Record << /Title %b >> >> >>"
+                % (self._parts_root, *ends, entry.Title.unparse()),
+            )
+        return numbers
 
     def draw_marks(
         self, copy: _PartCopier, placement: Placement, pages: Sequence[pikepdf.Object]
@@ -204,18 +260,39 @@ class _MergedFile:
         count = sum(run.pages for run in runs)
         kids = _references_to([run.node for run in runs])
         writer.write_object(self._pages, b"<< /Type /Pages /Count %d /Kids [%b] >>" % (count, kids))
-        outline = self._write_outline([entry for run in runs for entry in run.entries])
+        more = self._write_outline([entry for run in runs for entry in run.entries])
+        conformance, is_print = "", len(self._intents) == 1 and 0 not in self._intents
+        if is_print:
+            metadata = replace(metadata, title=metadata.title or runs[0].title)
+            conformance = describe_print(metadata, is_run=True)
+            more += self._write_print([number for run in runs for number in run.parts])
         packet = writer.reserve()
-        writer.write_stream(packet, b"/Type /Metadata /Subtype /XML", write_xmp_packet(metadata))
+        written = write_xmp_packet(metadata, conformance)
+        writer.write_stream(packet, b"/Type /Metadata /Subtype /XML", written)
         writer.write_object(
             self._catalog,
             b"<< /Type /Catalog /Pages %d 0 R /Metadata %d 0 R /Lang %b%b >>"
-            % (self._pages, packet, pikepdf.String(metadata.lang).unparse(), outline),
+            % (self._pages, packet, pikepdf.String(metadata.lang).unparse(), more),
         )
         information = writer.reserve()
-        writer.write_object(information, write_document_information(metadata))
+        writer.write_object(information, write_document_information(metadata, is_print=is_print))
         writer.close(root=self._catalog, information=information)
         return count
+
+    def _write_print(self, parts: Sequence[int]) -> bytes:
+        """Write the tree of document parts, and return what the catalog says of it and of the press."""
+        root = self._writer.reserve()
+        self._writer.write_object(
+            self._parts_root,
+            b"<< /Type /DPart /Parent %d 0 R /DParts [[%b]] >>" % (root, _references_to(parts)),
+        )
+        self._writer.write_object(
+            root,
+            b"<< /Type /DPartRoot /DPartRootNode %d 0 R /RecordLevel 1 /NodeNameList [/Run /Record] >>"
+            % self._parts_root,
+        )
+        [intents] = self._intents
+        return b" /OutputIntents %d 0 R /DPartRoot %d 0 R" % (intents, root)
 
     def _write_outline(self, entries: Sequence[tuple[int, bytes]]) -> bytes:
         """Write the entries with their siblings, and return what the catalog says of the outline."""
@@ -235,14 +312,16 @@ class _MergedFile:
         )
         return b" /Outlines %d 0 R /PageMode /UseOutlines" % self._outline
 
-    def _write_blank(self, before: pikepdf.Object, node: int) -> int:
-        number = self._writer.reserve()
-        box = before.MediaBox.unparse(resolved=True)
+    def _write_blank(
+        self, number: int, before: pikepdf.Object, node: int, parts: Sequence[int]
+    ) -> None:
+        names = ("/MediaBox", "/BleedBox", "/TrimBox")
+        boxes = {name: before[name] for name in names if name in before}
+        more = pikepdf.Dictionary(boxes).unparse(resolved=True)[2:-2]
+        more += b"/DPart %d 0 R" % parts[-1] if parts else b""
         self._writer.write_object(
-            number,
-            b"<< /Type /Page /Parent %d 0 R /MediaBox %b /Resources << >> >>" % (node, box),
+            number, b"<< /Type /Page /Parent %d 0 R %b /Resources << >> >>" % (node, more)
         )
-        return number
 
 
 def _references_to(numbers: Sequence[int]) -> bytes:
@@ -275,6 +354,16 @@ class _PartCopier:
     def number_of(self, old: pikepdf.Object) -> int:
         """Return the new number of an object, and schedule it for `finish`."""
         return self._new_number(old.objgen[0])
+
+    def number_of_equal(self, old: pikepdf.Object) -> int:
+        """Return the number of an equal object that was written already, else the new number of this one."""
+        digest = self._digest(old.objgen[0], frozenset())
+        assert digest is not None, "an object without cycles"
+        if digest in self._kept:
+            self._numbers[old.objgen[0]] = self._kept[digest]
+        else:
+            self._kept[digest] = self.number_of(old)
+        return self._kept[digest]
 
     def replace_entry(self, old: pikepdf.Object, key: str, entry: bytes) -> None:
         """Write another entry in place of one of a dictionary object, when it is copied."""

@@ -320,8 +320,8 @@ _ALPHABETS: Final = (
 class MergedWriter:
     """A PDF under construction to which documents are added, each with an outline entry."""
 
-    def __init__(self) -> None:
-        self._file = CanvasFile()
+    def __init__(self, description: PdfMetadata | None = None) -> None:
+        self._file = CanvasFile(description)
         self._resources = PdfResources(self._file, widen=widen_to_alphabets)
         self._shared_forms = SharedForms(self._resources)
         self._document_count = 0
