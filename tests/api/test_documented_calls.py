@@ -141,6 +141,10 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     assert run("publishVersion", {"message": "First"}, **own)["version"] == 1
     assert len(run("listVersions", **own)["versions"]) == 1
     assert run("readVersion", **own, version="1")["content"].endswith("<document/>")
+    second = run("createKey", {"name": "Second", "scopes": ["templates"]})
+    approval = run("approveVersion", **own, version="1", credential=second["key"])
+    assert [each["key_id"] for each in approval["approvals"]] == [second["id"]]
+    run("revokeKey", key_id=second["id"])
     assert run("setTag", {"version": 1}, **own, tag="stable")["version"] == 1
     assert run("listTags", **own)["tags"][0]["tag"] == "stable"
     assert run("readTag", **own, tag="stable")["version"] == 1
@@ -192,9 +196,11 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     assert run("reportUsage")["apiCalls"] == 5
     assert "days" in run("reportUsageByDay")
     assert "templates" in run("reportUsageByTemplate")
+    assert "cpuSeconds" in run("reportCosts")
     assert run("readAccount")["id"] == account.account_id
     key = run("createKey", {"name": "Shop", "scopes": ["render"]})
-    assert [each["id"] for each in run("listKeys")["keys"]] == [account.key_id, key["id"]]
+    keys = [each["id"] for each in run("listKeys")["keys"]]
+    assert sorted(keys) == sorted([account.key_id, second["id"], key["id"]])
     run("revokeKey", key_id=key["id"])
     assert run("readAuditLog")["entries"][0]["action"] == "key.revoked"
     new = {"accounts": [{"email": "bo@example.org"}]}

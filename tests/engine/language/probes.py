@@ -92,7 +92,7 @@ _BRACKETED: Final = "日本3（「あ」）"
 _EAST_ASIAN: Final = f'<div lang="ja" @><p>{_BRACKETED}</p></div>'
 # Where an element's own attributes keep it from being a `div`.
 _EAST_ASIANS: Final = {
-    "grid": f'<grid grid-template-columns="1fr" @><p>{_BRACKETED}</p></grid>',
+    "grid": f"<grid @><p>{_BRACKETED}</p></grid>",
     "style": f'<document><style @/><flow><div class="s"><p>{_BRACKETED}</p></div></flow></document>',
 }
 _LADDERS: Final = {
