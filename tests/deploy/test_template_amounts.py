@@ -173,10 +173,12 @@ def test_what_a_qr_bill_prints_adds_up_in_both_its_currencies():
     _check("service-qr-bill", ["CHF", "EUR"])
 
 
+# Templates round by the same filters: each has an eighth of the currencies, and each currency two templates.
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in CASES if name != "service-qr-bill"])
 def test_what_is_printed_adds_up_in_every_currency(name):
-    _check(name, sorted(list_currencies()))
+    first = list(CASES).index(name) % 8
+    _check(name, sorted(list_currencies())[first::8])
 
 
 def test_every_template_with_a_currency_is_added_up():
