@@ -163,9 +163,8 @@ def run_sign(arguments: argparse.Namespace) -> Result:
             arguments.timestamp_url,
             () if trust is None else signing.read_certificates(read_file(trust)),
         )
-        is_device = arguments.cert.suffix == ".toml"
-        opener = signing.open_device if is_device else signing.open_certificate
-        opened = opener(read_file(arguments.cert), _read_password(arguments))
+        cert: Path = arguments.cert
+        opened = signing.open_key(cert, read_file(cert), _read_password(arguments))
         opened.check(now)
         signed = signing.sign_pdf(read_file(arguments.file), opened.signer, options, now=now)
     write_file(output, signed)

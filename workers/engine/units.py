@@ -83,6 +83,11 @@ def to_black_ink(color: Color) -> Color:
     return color
 
 
+def is_chromatic(color: Color) -> bool:
+    """Return whether a colour is of RGB and no grey, which print takes as black ink."""
+    return color.space is ColorSpace.RGB and to_black_ink(color) is color
+
+
 def to_rgb(color: Color) -> tuple[float, float, float]:
     """Return the components of a colour in RGB; those of CMYK are converted plainly."""
     if color.tint < 1:

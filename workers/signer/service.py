@@ -19,12 +19,12 @@ from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
 from workers.signer.signing import (
+    DEVICE_SUFFIX,
     OpenedCertificate,
     SignatureOptions,
     SigningFailedError,
     StampingFailedError,
-    open_certificate,
-    open_device,
+    open_key,
     sign_pdf,
 )
 
@@ -33,7 +33,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 _MAX_FILE_BYTES: Final = 256 * KB  # a key and a chain of certificates have some 10 KB
 _MAX_CACHED: Final = 256
 _MAX_SHOWN: Final = 20  # names in a message
-_PKCS12, _DEVICE, _PASSWORD = ".p12", ".toml", ".password"
+_PKCS12, _PASSWORD = ".p12", ".password"
 _SOON: Final = timedelta(days=30)
 
 
@@ -51,7 +51,8 @@ class _CacheEntry:
 class Certificates:
     """Opens `ACCOUNT_ID.NAME.p12`, or the key of a device by `ACCOUNT_ID.NAME.toml`; thread-safe.
 
-    The password or PIN is in `ACCOUNT_ID.NAME.password`, if any. An account's id has no full stop: it reaches no file of another account.
+    The password or PIN is in `ACCOUNT_ID.NAME.password`, if any. An account's id has no full stop: it
+    reaches no file of another account.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,7 +72,7 @@ class Certificates:
         key = f"{account}.{name}"
         file = self._file(key, _PKCS12)
         if not file.exists():
-            file = self._file(key, _DEVICE)
+            file = self._file(key, DEVICE_SUFFIX)
         state = _read_state(file), _read_state(self._file(key, _PASSWORD))
         if state[0] is None:
             raise SigningFailedError(self._describe_missing(account, name))
@@ -118,12 +119,11 @@ class Certificates:
             raise SigningFailedError(f"its file cannot be read: {error.strerror}") from error
         if password is not None:
             password = password.partition(b"\n")[0].rstrip(b"\r")
-        opener = open_device if file.suffix == _DEVICE else open_certificate
-        return opener(content, password)
+        return open_key(file, content, password)
 
     def _describe_missing(self, account: str, name: str) -> str:
         files = self._folder.glob(f"{account}.*")
-        keys = {file.stem for file in files if file.suffix in (_PKCS12, _DEVICE)}
+        keys = {file.stem for file in files if file.suffix in (_PKCS12, DEVICE_SUFFIX)}
         names = sorted(key.removeprefix(f"{account}.") for key in keys)
         shown = f"it has: {', '.join(names[:_MAX_SHOWN])}" if names else "it has none"
         return f'the account has no certificate "{name}"; {shown}'

@@ -156,6 +156,7 @@ UNREADABLE: Final = (
     *(RecursionError, NotImplementedError, AssertionError, zlib.error),
 )
 _LONGEST_NAME: Final = 60  # characters of the stamp
+DEVICE_SUFFIX: Final = ".toml"
 _DEVICES: Final = Lock()  # one session at a time; see `_DeviceSigner`
 _DRAWING: Final = Lock()  # the engine renders one document of a process at a time
 
@@ -206,9 +207,8 @@ class _DeviceSigner(Signer):
             with _DEVICES, PKCS11SigningContext(self._setup, self._pin) as device:
                 yield device
         except (pkcs11.PKCS11Error, SigningError) as error:
-            if isinstance(
-                error.__cause__, _WRONG_PIN
-            ):  # not tried again, which would lock the device
+            # It is not tried again, which would lock the device.
+            if isinstance(error.__cause__, _WRONG_PIN):
                 raise SigningFailedError("the device of the key refuses the PIN") from error
             reason = str(error)[:200] or type(error).__name__  # that of the device alone
             raise DeviceFailedError(f"the device of the key fails: {reason}") from error
@@ -271,6 +271,17 @@ def open_certificate(content: bytes, password: bytes | None) -> OpenedCertificat
     if signer is None:
         raise SigningFailedError("the key of the certificate is of a kind that cannot sign PDFs")
     return OpenedCertificate(signer, certificate)
+
+
+def open_key(file: Path, content: bytes, password: bytes | None) -> OpenedCertificate:
+    """Return the certificate and key of a file: of a device if its name ends in `.toml`, else of PKCS#12.
+
+    Raises:
+        SigningFailedError: it cannot be opened.
+        DeviceFailedError: the device fails, or has no such key.
+    """
+    opener = open_device if file.suffix == DEVICE_SUFFIX else open_certificate
+    return opener(content, password)
 
 
 def open_device(content: bytes, pin: bytes | None) -> OpenedCertificate:

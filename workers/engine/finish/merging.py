@@ -263,7 +263,7 @@ class _MergedFile:
         more = self._write_outline([entry for run in runs for entry in run.entries])
         conformance, is_print = "", len(self._intents) == 1 and 0 not in self._intents
         if is_print:
-            metadata = replace(metadata, title=metadata.title or runs[0].title)
+            metadata = replace(metadata, title=runs[0].title)
             conformance = describe_print(metadata, is_run=True)
             more += self._write_print([number for run in runs for number in run.parts])
         packet = writer.reserve()
@@ -357,13 +357,8 @@ class _PartCopier:
 
     def number_of_equal(self, old: pikepdf.Object) -> int:
         """Return the number of an equal object that was written already, else the new number of this one."""
-        digest = self._digest(old.objgen[0], frozenset())
-        assert digest is not None, "an object without cycles"
-        if digest in self._kept:
-            self._numbers[old.objgen[0]] = self._kept[digest]
-        else:
-            self._kept[digest] = self.number_of(old)
-        return self._kept[digest]
+        self._share(old.objgen[0])
+        return self.number_of(old)
 
     def replace_entry(self, old: pikepdf.Object, key: str, entry: bytes) -> None:
         """Write another entry in place of one of a dictionary object, when it is copied."""
@@ -387,13 +382,17 @@ class _PartCopier:
         if resources.is_indirect:
             self._reached.add(resources.objgen[0])
         for old in self._find_reachable(resources):
-            digest = self._digest(old, frozenset())
-            if digest is None or old in self._numbers:
-                continue
-            if digest in self._kept:
-                self._numbers[old] = self._kept[digest]
-            else:
-                self._kept[digest] = self._new_number(old)
+            self._share(old)
+
+    def _share(self, old: int) -> None:
+        """Let an object be an equal one that was written already; one in a cycle stays as it is."""
+        digest = self._digest(old, frozenset())
+        if digest is None or old in self._numbers:
+            return
+        if digest in self._kept:
+            self._numbers[old] = self._kept[digest]
+        else:
+            self._kept[digest] = self._new_number(old)
 
     def finish(self) -> None:
         """Copy all scheduled objects, and those that they refer to."""

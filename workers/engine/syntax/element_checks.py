@@ -26,7 +26,7 @@ from workers.engine.syntax.suggestions import join_words, suggest_if_listed
 from workers.engine.syntax.values import BorderValue, ColorName, ValueType
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS, GAUGE, OF_RECORDS, WITH_AXES
-from workers.engine.units import Color, ColorSpace
+from workers.engine.units import Color, ColorSpace, is_chromatic
 
 SIGNING: Final = ("sign", "sign-field")
 
@@ -306,12 +306,6 @@ def _check_print(root: Element, profile: str) -> Iterator[Problem]:
             yield "profile-print", message, element
     advice = "an RGB colour", "write it as cmyk(c m y k), a grey or a spot colour"
     yield from _check_colors(root, profile, is_chromatic, *advice)
-
-
-def is_chromatic(color: Color) -> bool:
-    """Return whether a colour is of RGB and no grey, which print takes as black ink."""
-    is_grey = len(set(color.components)) == 1 and not color.ink
-    return color.space is ColorSpace.RGB and not is_grey
 
 
 def is_strict(root: Element) -> bool:

@@ -27,9 +27,8 @@ from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import ConformanceProfiles
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
-from workers.engine.syntax.element_checks import is_chromatic
 from workers.engine.tree.document import Document, PageMaster
-from workers.engine.units import POINTS_PER_MM, ColorSpace, mm
+from workers.engine.units import POINTS_PER_MM, ColorSpace, is_chromatic, mm
 
 # ISO 19005-2, 6.1.13 allows 28 nested graphics states; an image and the draft mark add one each.
 MAX_GROUPS: Final = 26
