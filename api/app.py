@@ -41,7 +41,7 @@ from api.templates.names import SlugRoutes, TagRoutes
 from api.templates.routes import TemplateRoutes
 from api.templates.versions import VersionRoutes
 from api.usage.routes import UsageRoutes
-from api.webhooks.routes import DeliveryRoutes, DestinationRoutes, WebhookRoutes
+from api.webhooks.routes import DeliveryRoutes, DestinationRoutes, LinkRoutes, WebhookRoutes
 from shared.clock import now, ticks
 from shared.errors import ServiceError, StorageFull, is_disk_full, write_error_body
 from shared.identifiers import new_id
@@ -188,6 +188,7 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     WebhookRoutes,
     DestinationRoutes,
     DeliveryRoutes,
+    LinkRoutes,
     AccountRoutes,
     UsageRoutes,
     KeyRoutes,

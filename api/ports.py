@@ -89,6 +89,7 @@ class Ports:
     max_unfinished_batches: int
     cors_origins: frozenset[str]
     studio_local_http: bool
+    public_url: str
     admin_keys: frozenset[str] = frozenset()  # digests
     single_sign_on: SingleSignOn | None = None
     clock: FarmClock | None = None

@@ -78,6 +78,7 @@ def wire(settings: Settings) -> Ports:
         max_unfinished_batches=settings.max_unfinished_batches,
         cors_origins=frozenset(settings.cors_origins.split()),
         studio_local_http=settings.studio_local_http,
+        public_url=settings.studio_url,
         admin_keys=frozenset(map(digest_api_key, settings.admin_keys.split())),
         single_sign_on=settings.single_sign_on,
     )

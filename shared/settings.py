@@ -174,7 +174,7 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings, RuleSettings):
     studio_session_hours: Annotated[int, Meta(ge=1, le=720)] = 12
     # Whether the Studio works without TLS, on localhost only.
     studio_local_http: bool = False
-    # Address of the service in browsers, https://host[:port] without a path; single sign-on needs it.
+    # Address of the service in browsers, https://host[:port] without a path; single sign-on and links in mails need it.
     studio_url: Annotated[str, Meta(pattern=_STUDIO_URL)] = ""
     # Issuer of the OpenID Connect provider at which people sign in to the Studio; empty is none.
     oidc_issuer: Annotated[str, Meta(pattern=r"^(https?://[^\s?#]{1,500})?$")] = ""

@@ -254,6 +254,15 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
             string("The id.", minLength=1, maxLength=64, examples=["msg_3ocgfeeghiuyg5wnorrj2owg"]),
             "A delivery of the account.",
         ),
+        Parameter(
+            "token",
+            string(
+                "Delivery and end, encrypted.",
+                pattern="^[A-Za-z0-9_=-]{100,300}$",
+                examples=["gAAAAABp" + "A" * 132],
+            ),
+            "What the mail's link ends with.",
+        ),
     )
 }
 OWN_TEMPLATE: Final = Parameter("template", TEMPLATE_ID, "A template id.")

@@ -15,9 +15,11 @@ from api.auth.guard import current_principal, record_change
 from api.http import read_choice, read_cursor, read_limit, write_json
 from api.operations.model import (
     BODY_ERRORS,
+    OperationResponse,
     Parameter,
     RequestBody,
     Routes,
+    binary_content,
     current_query,
     delete,
     enum_of,
@@ -26,15 +28,19 @@ from api.operations.model import (
     json_response,
     post,
 )
-from api.operations.parameters import LIMIT, NO_CONTENT
+from api.operations.parameters import FILE_REQUEST_HEADERS, LIMIT, NO_CONTENT, file_responses
+from api.pdf_headers import write_content_disposition
 from api.ports import Ports
+from api.stored_files import BlobFile, send_file
+from shared.auth.key_state import Rate
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.outbound import TargetRefusedError
 from shared.webhooks import repository as webhooks
 from shared.webhooks.destinations import Destination, DestinationRequest, create_destination
+from shared.webhooks.links import find_linked, read_link
 from shared.webhooks.repository import (
     MAX_WEBHOOKS,
     SUBSCRIBABLE_EVENTS,
@@ -56,6 +62,7 @@ _START_AFTER: Final = Parameter(
     {"type": "string", "pattern": _DELIVERY_CURSOR},
     "The id of the last delivery of the previous page.",
 )
+_LINK_RATE: Final = Rate(60, 60)  # of each link: a viewer reads a file in ranges
 _is_cursor: Final = re.compile(_DELIVERY_CURSOR).fullmatch
 
 
@@ -250,7 +257,7 @@ class DestinationRoutes(_TargetRoutes):
         """Add a destination.
 
         Renders on record and batches that name it (`deliver`) are delivered there when they have succeeded: to a
-        bucket of S3, by SFTP, or by PUT over HTTPS. Of a batch each file is,
+        bucket of S3, by SFTP, by PUT over HTTPS, or by mail, attached or as a link that ends. Of a batch each file is,
         then its index or a manifest. An upload is retried for 24 hours; a repeated one replaces the
         file of the same name. An account has at most $most.
         """
@@ -260,6 +267,11 @@ class DestinationRoutes(_TargetRoutes):
             self._ports.fetcher.check(address.target.url)
         except TargetRefusedError as error:
             raise ServiceError(400, f"Invalid destination: url is not allowed: {error}.") from error
+        if settings.mail and settings.mail.link_hours and not self._ports.public_url:
+            raise ServiceError(
+                409,
+                "Links in mails need the address of this farm, which its operator sets: PRESSROOM_STUDIO_URL.",
+            )
         secret = self._ports.secret_cipher.encrypt(settings.secret)
         with self._ports.database.session() as session:
             made = create_destination(
@@ -315,6 +327,51 @@ class DeliveryRoutes(Routes):
         with self._ports.database.session() as session:
             made = webhooks.redeliver(session, _account_id(), delivery_id, at=now())
         return write_json(_show(made), 202)
+
+
+class LinkRoutes(Routes):
+    """The view of links in mails, whose tokens stand for a key."""
+
+    tag = "Destinations"
+
+    @get(
+        "/links/{token}",
+        file_responses(
+            OperationResponse(
+                "The PDF.", binary_content("application/pdf"), {"Content-Disposition": "Its name."}
+            )
+        ),
+        headers=FILE_REQUEST_HEADERS,
+        errors={400: (), 404: (), 410: (), 416: (), 429: (ErrorCode.RATE_LIMITED,), 503: ()},
+    )
+    def read_linked_file(self, token: str) -> Response:
+        """Read the PDF of a link.
+
+        For recipients of mails, without a key. 404 for a link that this farm did not make, 410 once it has ended,
+        its result, delivery, destination or account is deleted, or the account is disabled.
+        """
+        found, at = read_link(self._ports.secret_cipher, token), now()
+        if found is None:
+            raise ServiceError(404, "This link is not known here.")
+        delivery_id, end = found
+        with self._ports.database.snapshot() as session:
+            file = find_linked(session, delivery_id, at=at) if at < end else None
+        if file is None:
+            raise ServiceError(410, "This link has ended. Ask the sender for the file.")
+        spent = self._ports.cell(file.account_id).rates.take(delivery_id, _LINK_RATE)
+        if spent.is_over:
+            told = {"Retry-After": str(_LINK_RATE.window_seconds)}
+            message = "Too many requests for this link; try again in a minute."
+            raise ServiceError(429, message, code=ErrorCode.RATE_LIMITED, headers=told)
+        blob = BlobFile(self._ports.blobs, file.key, file.source.size, file.source.offset)
+        headers = {
+            "Content-Type": file.source.media_type,
+            "Content-Disposition": write_content_disposition(file.name, kind="attachment"),
+            "Cache-Control": "private, no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Robots-Tag": "noindex",
+        }
+        return send_file(request, blob, headers, what="file")
 
 
 def _account_id() -> str:

@@ -25,6 +25,7 @@ PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 _RECORD: Final = re.compile(r"\{record\.([^{}]*)\}")  # of mails: a path into the payload
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_VALUE: Final = 100
+MAX_LINK_HOURS: Final = 144  # a day of attempts more is how long deliveries are kept
 _Line = Annotated[str, msgspec.Meta(max_length=2100, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
@@ -38,7 +39,7 @@ class DestinationKind(StrEnum):
 
 
 class Mail(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The mail that has a file attached; in patterns {record.customer.email} is a value of the payload."""
+    """The mail of a file; in patterns {record.customer.email} is a value of the payload."""
 
     sender: Annotated[_Line, doc("Address, or Name <address>.", examples=["billing@example.org"])]
     recipient: Annotated[
@@ -52,8 +53,19 @@ class Mail(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
     subject: Annotated[_Line, doc("Pattern.", examples=["Invoice {record.number}"])]
     text: Annotated[
         Annotated[str, msgspec.Meta(max_length=10_000)],
-        doc("Pattern of the plain text.", examples=["Invoice {record.number} is attached."]),
+        doc(
+            "Pattern of the plain text. With link_hours it has {link}, and may have {expires}, when that ends.",
+            examples=["Invoice {record.number} is attached."],
+        ),
     ]
+    link_hours: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=MAX_LINK_HOURS)] | None,
+        doc(
+            "Instead of the PDF the mail has a link to it, which needs no key and ends after so many hours, and with "
+            "the PDF itself. Without it the PDF is attached.",
+            examples=[72],
+        ),
+    ] = None
     attachment: Annotated[
         _Line | None,
         doc("Pattern of the attachment's name, without extension; as name by default."),

@@ -1,4 +1,4 @@
-"""Mails that have a file attached and are written from patterns with values of its record."""
+"""Mails that have a file attached, or a link to it, and are written from patterns with values of its record."""
 
 from __future__ import annotations
 
@@ -55,18 +55,35 @@ def compose(mail: Mail, item: Upload) -> EmailMessage:
     else:
         recipient = check_address(_fill(mail.recipient, values).strip(" "))
         subject, text = _fill(mail.subject, values), _fill(mail.text, values)
-        if mail.attachment:
-            extension = posixpath.splitext(file)[1]
-            file = re.sub(r"[/\\]", "_", _make_line(_fill(mail.attachment, values))) + extension
+        file = name_attachment(mail, file, values)
     message["To"] = Address(addr_spec=recipient)
     message["Subject"] = _make_line(subject)
     message["Date"] = format_datetime(now())
     message["Message-ID"] = f"<{item.id}@{sender.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(_CONTROLS.sub("", text))
-    main, _, sub = item.media_type.partition("/")
-    message.add_attachment(item.file.read(), maintype=main, subtype=sub, filename=file)
+    if is_attached(mail, item):
+        main, _, sub = item.media_type.partition("/")
+        message.add_attachment(item.file.read(), maintype=main, subtype=sub, filename=file)
     return message
+
+
+def is_attached(mail: Mail, item: Upload) -> bool:
+    """Return whether a mail has its file attached: reports have no link."""
+    return mail.link_hours is None or item.values is None
+
+
+def name_attachment(mail: Mail, name: str, values: Mapping[str, Value]) -> str:
+    """Return the name of a file in a mail; `name` is that at its destination.
+
+    Raises:
+        ValueError: the record lacks a value.
+    """
+    file = posixpath.basename(name)
+    if not mail.attachment:
+        return file
+    line = _make_line(_fill(mail.attachment, values))
+    return re.sub(r"[/\\]", "_", line) + posixpath.splitext(file)[1]
 
 
 def _make_line(text: str) -> str:

@@ -181,6 +181,7 @@ class DueDelivery:
     payload: str
     created_at: datetime
     attempts: int
+    source_id: str | None = None
     is_test: bool = False
     settings: Mapping[str, Any] | None = None
     name: str | None = None
@@ -716,5 +717,6 @@ def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
         payload=row[webhook_deliveries.c.payload],
         created_at=row[webhook_deliveries.c.created_at],
         attempts=row[webhook_deliveries.c.attempts],
+        source_id=row[webhook_deliveries.c.source_id],
         is_test=row[webhook_deliveries.c.event] in TESTS,
     )

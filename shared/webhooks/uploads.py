@@ -6,6 +6,7 @@ import posixpath
 import re
 import smtplib
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,13 +31,14 @@ from shared.outbound.targets import (
     parse_target,
 )
 from shared.webhooks.destinations import PLACEHOLDER, DestinationKind, DestinationRequest, Upload
-from shared.webhooks.mails import check_address, compose
+from shared.webhooks.mails import check_address, compose, is_attached
 
 if TYPE_CHECKING:  # loaded with the first upload by SFTP
     from paramiko import PKey, SFTPClient, Transport
 
 # The names of the algorithms that an RSA host key signs with (RFC 8332).
 _PLACEHOLDERS: Final = frozenset(("job", "batch", "index", "date", "key"))
+_OF_LINKS: Final = frozenset(("link", "expires"))
 _RECORD_PATH: Final = re.compile(r"record(\.[^.\x00-\x1f]{1,100}){1,10}")
 _MAX_PATHS: Final = 30
 _MAX_MAIL_BYTES: Final = 10 * MB  # servers accept 20 to 35 MB, in which a file has a third more
@@ -108,12 +110,14 @@ def _check_name(name: str) -> None:
         )
 
 
-def _check_pattern(field: str, pattern: str, *, others: str = "") -> list[str]:
+def _check_pattern(
+    field: str, pattern: str, accepted: AbstractSet[str] = _PLACEHOLDERS, *, others: str = ""
+) -> list[str]:
     """Return the placeholders of a pattern, which are those of names, or paths where `others` names them."""
     found: list[str] = PLACEHOLDER.findall(pattern)
     named = {each for each in found if not (others and _RECORD_PATH.fullmatch(each))}
-    if not _PLACEHOLDERS.issuperset(named) or set("{}") & set(PLACEHOLDER.sub("", pattern)):
-        raise ValueError(f"in {field} {{…}} is one of {', '.join(sorted(_PLACEHOLDERS))}{others}")
+    if not named <= accepted or set("{}") & set(PLACEHOLDER.sub("", pattern)):
+        raise ValueError(f"in {field} {{…}} is one of {', '.join(sorted(accepted))}{others}")
     return found
 
 
@@ -123,7 +127,12 @@ def _check_mail(settings: DestinationRequest) -> None:
     if urlsplit(settings.url).username and not settings.secret:
         raise ValueError("secret is required, the password of the user")
     for field, pattern in settings.mail.patterns.items():
-        _check_pattern(f"mail.{field}", pattern, others=" or a path as record.customer.email")
+        has_link = field == "text" and settings.mail.link_hours is not None
+        accepted = _PLACEHOLDERS | _OF_LINKS if has_link else _PLACEHOLDERS
+        others = " or a path as record.customer.email"
+        found = _check_pattern(f"mail.{field}", pattern, accepted, others=others)
+        if has_link and "link" not in found:
+            raise ValueError("mail.text must contain {link} with mail.link_hours")
     if len(settings.paths) > _MAX_PATHS:
         raise ValueError(f"mail names more than {_MAX_PATHS} values of the payload")
     check_address(parseaddr(settings.mail.sender)[1])
@@ -323,10 +332,11 @@ def _send_by_smtp(sending: _Sending) -> PostResult:
     """Send a mail; what its record lacks, or the server refuses for good, is final."""
     mail, item = sending.endpoint.mail, sending.item
     assert mail is not None
-    if item.size > _MAX_MAIL_BYTES:
+    has_file = is_attached(mail, item)
+    if has_file and item.size > _MAX_MAIL_BYTES:
         why = f"the file has more than {_MAX_MAIL_BYTES:,} bytes, the limit of mails"
         return PostResult(0, is_final=True, text=why)
-    with _LARGE_MAILS if item.size >= MB else nullcontext():
+    with _LARGE_MAILS if has_file and item.size >= MB else nullcontext():
         try:
             message = compose(mail, item)
         except ValueError as error:

@@ -35,8 +35,9 @@ CALLS = {
     for methods in describe_api()["paths"].values()
     for operation in methods.values()
 }
-# In a browser only: sign-in by the provider, and cookies.
+# In a browser only: sign-in by the provider, cookies, and links of mails (tests/webhooks/test_links.py).
 BROWSER = {
+    "readLinkedFile",
     "describeSignIn", "beginSignIn", "finishSignIn", "openSession", "readSession", "endSession",
 }  # fmt: skip
 

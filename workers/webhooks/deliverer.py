@@ -126,12 +126,13 @@ class WebhookDeliverer:
         secrets: SecretCipher,
         blobs: BlobStore,
         *,
+        public_url: str = "",
         count: Callable[[str], None],
     ) -> None:
         self._database = database
         self._secrets = secrets
         self._outbound = outbound
-        self._files = FileSender(database, blobs, outbound)
+        self._files = FileSender(database, blobs, outbound, secrets, public_url)
         self._count = count
         self._stop = Event()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="deliver")

@@ -17,8 +17,9 @@ from shared.batches.runs import INDEX_NUMBER, StoredFile, list_files
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
 from shared.clock import now
 from shared.db.session import Database
+from shared.encryption import SecretCipher
 from shared.limits import MB
-from shared.outbound import Outbound, PostResult
+from shared.outbound import Outbound, PostResult, TargetUnreachableError
 from shared.webhooks.destinations import (
     DestinationRequest,
     FileSource,
@@ -27,6 +28,7 @@ from shared.webhooks.destinations import (
     address_file,
     find_unended,
 )
+from shared.webhooks.links import find_end, write_link
 from shared.webhooks.repository import DueDelivery, postpone_delivery
 from shared.webhooks.uploads import upload
 
@@ -46,6 +48,8 @@ class FileSender:
     database: Database
     blobs: BlobStore
     outbound: Outbound
+    secrets: SecretCipher
+    public_url: str
 
     def send(self, delivery: DueDelivery, secret: str) -> PostResult | None:
         """Upload the file of a delivery; None if it waits for others of its batch.
@@ -87,16 +91,29 @@ class FileSender:
         self, delivery: DueDelivery, source: FileSource, secret: str, file: BinaryIO, size: int
     ) -> PostResult:
         settings = _read_settings(delivery).replace(secret=secret)
+        values = source.values
+        if values is not None and settings.mail and settings.mail.link_hours is not None:
+            values = {**values, **self._make_link(delivery, settings.mail.link_hours)}
         item = Upload(
             id=delivery.id,
             name=delivery.name or "",
             file=file,
             size=size,
             media_type=source.media_type,
-            values=source.values,
+            values=values,
         )
         seconds = min(_SECONDS + _SECONDS_PER_MB * size / MB, _MAX_SECONDS)
         return upload(self.outbound, settings, item, deadline_seconds=seconds)
+
+    def _make_link(self, delivery: DueDelivery, hours: int) -> dict[str, str]:
+        if not self.public_url:
+            raise TargetUnreachableError("links need the setting PRESSROOM_STUDIO_URL of the farm")
+        with self.database.snapshot() as session:
+            end = find_end(session, delivery.source_id, at=now(), hours=hours)
+        if end is None:
+            raise BlobMissingError(delivery.id)
+        link = f"{self.public_url}/links/{write_link(self.secrets, delivery.id, end)}"
+        return {"link": link, "expires": f"{end:%Y-%m-%d %H:%M} UTC"}
 
     def _add_files(
         self, delivery: DueDelivery, source: FileSource, batch: Batch, after: int

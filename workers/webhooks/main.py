@@ -48,6 +48,7 @@ def make_deliverer(settings: Settings) -> WebhookDeliverer:
         Outbound(allow_private=settings.outbound_allow_private),
         secrets,
         open_store(settings.blob_url),
+        public_url=settings.studio_url,
         count=partial(counted.count, metrics.WEBHOOK_ATTEMPTS),
     )
 
