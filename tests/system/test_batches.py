@@ -90,7 +90,9 @@ def test_the_processor_time_of_every_document_is_in_the_report_of_costs(farm, ac
     )
     spent = [json.loads(line)["cpu_us"] for line in exported.stdout.splitlines()]
     assert len(spent) == 5
-    assert all(0 < each < 60_000_000 for each in spent)
+    # A machine may count processor time in steps that are longer than a render.
+    assert min(spent) >= 0, spent
+    assert 0 < sum(spent) < 60_000_000, spent
     costs = account.request("GET", "/v2/account/costs").json
     assert costs["cpuSeconds"] == told["cpu_seconds"] == pytest.approx(sum(spent) / 1e6, abs=0.001)
     by_template = {each.get("template"): each["cpuSeconds"] for each in costs["templates"]}

@@ -31,14 +31,14 @@ from workers.rules.judging import Judge
 LIST = Path(__file__).with_name("rule_differences.txt")
 # Each profile and syntax, and one of how many mutants is judged.
 COMBINATIONS = [
-    ("en16931", "cii", 1),
-    ("en16931", "ubl", 2),
-    ("basic", "cii", 4),
-    ("basicwl", "cii", 6),
-    ("minimum", "cii", 6),
-    ("extended", "cii", 12),
-    ("extended-ctc-fr", "cii", 12),
-    ("extended-ctc-fr", "ubl", 12),
+    ("en16931", "cii", 3),
+    ("en16931", "ubl", 6),
+    ("basic", "cii", 12),
+    ("basicwl", "cii", 18),
+    ("minimum", "cii", 18),
+    ("extended", "cii", 24),
+    ("extended-ctc-fr", "cii", 24),
+    ("extended-ctc-fr", "ubl", 24),
 ]
 # What is wrong by the text of EN 16931 and passes the official files: sums of the two Spanish taxes, a
 # taxable amount of 0 in EXTENDED; what one syntax needs of files and notes; in EXTENDED-CTC-FR also three decimals, and what category O needs.
@@ -91,7 +91,7 @@ def test_no_fatal_rule_is_missed_and_none_is_false(profile, syntax, every):
         if not fatal and broken - STRICTER - (STRICTER_IN_CTC if is_ctc else set()):
             false.append((name, broken))
     assert (missed, false) == ([], [])
-    assert count > 150
+    assert count > 60
 
 
 def describe_differences() -> str:

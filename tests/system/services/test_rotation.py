@@ -230,6 +230,7 @@ def admits(port, role, password):
     return True
 
 
+@pytest.mark.long
 def test_the_password_of_redis(farm, account, redis_port):
     with load(farm, account), redis.Redis(port=redis_port, password="one") as admin:
         admin.acl_setuser("default", enabled=True, passwords=["+two"])

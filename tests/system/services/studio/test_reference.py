@@ -90,6 +90,10 @@ def test_a_pdf_is_saved_from_the_form(open_reference, account):
 def test_the_reference_has_no_finding_of_axe(open_reference, find_violations, scheme):
     page = open_reference(color_scheme=scheme, locale="de-DE")
     find_call(page, "Render many documents").get_by_text("Ausprobieren").click()
+    # One component writes every call; axe takes minutes for all of them.
+    page.get_by_role("searchbox").fill("merged")
+    expect(page.locator(".operation").nth(12)).not_to_be_attached()
+    assert page.locator(".operation").count() > 1
     assert find_violations(page) == []
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 844})
