@@ -11,7 +11,7 @@ from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
-from workers.engine.finish.metadata import build_pdf_metadata, make_srgb_profile
+from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.output_intents import load_output_intent
 from workers.engine.layout.pages.paper import find_zone, write_marks
 from workers.engine.paint.writer import MergedWriter
@@ -141,7 +141,7 @@ class MergedPart:
         asked = _Print(document.profiles.print, document.output_intent)
         if self._volume is None:
             self._print = asked
-            intent = load_output_intent(document, self._resources, make_srgb_profile(), findings)
+            intent = load_output_intent(document, self._resources, findings)
             metadata = _write_metadata(self._options)
             return MergedWriter(intent and build_pdf_metadata(metadata, output_intent=intent))
         if asked != self._print:

@@ -14,7 +14,7 @@ from typing import Final
 from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
-from workers.engine.finish.metadata import build_pdf_metadata, make_srgb_profile
+from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.layout.document_fonts import find_fonts
@@ -108,7 +108,7 @@ def render(
     del merged  # frees the data, which are now in the document
     observer.enter(ports.Stage.LAYOUT)
     resources = resources or ports.NoResources()
-    intent = load_output_intent(document, resources, make_srgb_profile(), findings)
+    intent = load_output_intent(document, resources, findings)
     findings.raise_errors()
     laid_out = lay_out(document, resources=resources, findings=findings)
     finished = write_pdf(
@@ -315,7 +315,7 @@ def _build_for_validation(
         check_pictures(document, resources=resources, findings=findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)
-            load_output_intent(document, resources, make_srgb_profile(), findings)
+            load_output_intent(document, resources, findings)
         if document.security is not None:
             check_passwords(document.security)
     except AuthoringError as error:

@@ -334,7 +334,10 @@ class Metadata:
 
 
 class OutputIntent(NamedTuple):
-    """The colours of a print: the ICC profile of press and paper, its description, and that of RGB pictures."""
+    """The colours of a print: the ICC profile of press and paper, its description, and the profile of RGB pictures.
+
+    Profiles are compressed, for FlateDecode.
+    """
 
     profile: bytes
     description: str

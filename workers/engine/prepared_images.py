@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from PIL import Image as Pillow
+from PIL import ImageCms
 
 from workers.engine.pdf_writer import compress
 
@@ -18,6 +20,9 @@ POINTS_PER_PIXEL: Final = 0.75  # a CSS px, for an image without a resolution
 Matrix = tuple[float, float, float, float, float, float]
 
 UPRIGHT: Final[Matrix] = (1, 0, 0, 1, 0, 0)
+
+_CREATED: Final = slice(24, 36)  # of the header (ICC.1:2010, 7.2)
+_SRGB_PUBLISHED: Final = b"".join(part.to_bytes(2, "big") for part in (1999, 10, 18, 0, 0, 0))
 
 # Pillow checks headers too; its default limit would refuse images that are accepted here.
 Pillow.MAX_IMAGE_PIXELS = MAX_PIXELS
@@ -152,3 +157,11 @@ def pack_pixels(image: Pillow.Image) -> PixelStream:
 def is_opaque(alpha: Pillow.Image) -> bool:
     """Return whether a mask is fully opaque."""
     return alpha.getextrema()[0] == 255
+
+
+@cache
+def make_srgb_profile() -> bytes:
+    """Return the profile with the date of the standard instead of its own; the result is constant."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    profile[_CREATED] = _SRGB_PUBLISHED
+    return bytes(profile)

@@ -15,9 +15,9 @@ from PIL import Image, ImageChops, ImageCms
 from tests.engine.finish.archive_rules import find_violations
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.finish.metadata import make_srgb_profile
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
+from workers.engine.prepared_images import make_srgb_profile
 
 DOCUMENT = """<document profile="pdf/a-{part}" title="Über &amp;" author="Ä" subject="S" keywords="k, l" lang="de">
   <page size="A6" margin="8mm"><footer><p>{{{{ page.number }}}}</p></footer></page>

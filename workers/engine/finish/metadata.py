@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from typing import Final
 from xml.sax.saxutils import escape
 
 import pikepdf
-from PIL import ImageCms
 
 from workers.engine.characters import NOT_XML
 from workers.engine.ports import (
@@ -25,6 +23,7 @@ from workers.engine.ports import (
     OutputIntent,
     PdfMetadata,
 )
+from workers.engine.prepared_images import make_srgb_profile
 
 PRODUCER: Final = "Pressroom"
 PROVENANCE: Final = "urn:pressroom:provenance:1"
@@ -306,17 +305,3 @@ def _describe_schema(schema: XmpSchema) -> str:
         f"<pdfaSchema:prefix>{schema.prefix}</pdfaSchema:prefix>"
         f"<pdfaSchema:property><rdf:Seq>\n{properties}\n</rdf:Seq></pdfaSchema:property></rdf:li>"
     )
-
-
-# --- the colour profile -----------------------------------------------------------------------
-
-_CREATED: Final = slice(24, 36)  # of the header (ICC.1:2010, 7.2)
-_SRGB_PUBLISHED: Final = b"".join(part.to_bytes(2, "big") for part in (1999, 10, 18, 0, 0, 0))
-
-
-@cache
-def make_srgb_profile() -> bytes:
-    """Return the profile with the date of the standard instead of its own; the result is constant."""
-    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
-    profile[_CREATED] = _SRGB_PUBLISHED
-    return bytes(profile)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from functools import lru_cache
 from typing import Final
 
 from PIL import ImageCms
 
 from workers.engine.diagnostics import Findings
+from workers.engine.pdf_writer import compress
 from workers.engine.ports import OutputIntent, Resources
+from workers.engine.prepared_images import make_srgb_profile
 from workers.engine.tree.document import Document
 
 MEDIA_TYPE: Final = "application/vnd.iccprofile"
@@ -36,8 +39,14 @@ def describe_profile(data: bytes) -> str:
         raise ValueError("a damaged ICC profile") from error
 
 
+@lru_cache(2)  # a press has one profile for a night of documents
+def _make_output_intent(profile: bytes) -> OutputIntent:
+    described = describe_profile(profile)
+    return OutputIntent(compress(profile), described, compress(make_srgb_profile()))
+
+
 def load_output_intent(
-    document: Document, resources: Resources, srgb: bytes, findings: Findings
+    document: Document, resources: Resources, findings: Findings
 ) -> OutputIntent | None:
     """Return the output intent of a document for print, None of any other or with an error."""
     name = document.output_intent
@@ -49,7 +58,7 @@ def load_output_intent(
         findings.error("output-intent", message)
         return None
     try:
-        return OutputIntent(data, describe_profile(data), srgb)
+        return _make_output_intent(data)
     except ValueError as error:
         message = f'The output intent "{name}" is {error}; store the profile that the printer names'
         findings.error("output-intent", message)

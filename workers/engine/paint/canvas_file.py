@@ -33,6 +33,9 @@ from workers.engine.units import Color, ColorSpace
 ObjectPart = Any
 
 
+_FLATE: Final = b" /Filter /FlateDecode"
+
+
 class WrittenObject(pdfdoc.PDFObject):  # type: ignore[misc]
     """A PDF object serialised as bytes.
 
@@ -79,7 +82,7 @@ def write_stream(entries: Iterable[ObjectPart], data: bytes) -> WrittenObject:
 
 def write_deflated(entries: Iterable[ObjectPart], data: bytes) -> WrittenObject:
     """Return a stream with `data` compressed."""
-    return write_stream((*entries, b" /Filter /FlateDecode"), compress(data))
+    return write_stream((*entries, _FLATE), compress(data))
 
 
 def write_dictionary(entries: Iterable[tuple[bytes, Iterable[ObjectPart]]]) -> list[ObjectPart]:
@@ -518,11 +521,11 @@ class CanvasFile:
             (),
             b"[<< /Type /OutputIntent /S /GTS_PDFX /OutputConditionIdentifier (Custom) /Info "
             b"%b /OutputCondition %b /DestOutputProfile " % (about, about),
-            write_deflated([b"/N 4"], intent.profile),
+            write_stream([b"/N 4", _FLATE], intent.profile),
             b" >>]",
         )
         self._canvas.name_object("PressroomIntents", self._intents)
-        calibrated = write_deflated([b"/N 3 /Alternate /DeviceRGB"], intent.srgb)
+        calibrated = write_stream([b"/N 3 /Alternate /DeviceRGB", _FLATE], intent.srgb)
         self.add_color_space(b"/DefaultRGB", WrittenObject(b"[/ICCBased ", calibrated, b"]"))
         self._canvas.name_object(
             GRAPHICS_STATES.name,

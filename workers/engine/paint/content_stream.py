@@ -527,22 +527,18 @@ class ContentStreamWriter:
 
     def _set_fill(self, color: Color) -> None:
         self._state.fill = color
-        if self._resources.is_print:
-            color = to_black_ink(color)
-        set_ink = b"%b cs %b scn\n"
-        self._out.append(self._write_ink(color, set_ink) if color.ink else write_fill_color(color))
+        self._out.append(self._write_color(color, write_fill_color, b"%b cs %b scn\n"))
 
     def _set_stroke(self, color: Color) -> None:
         self._state.stroke = color
+        self._out.append(self._write_color(color, write_stroke_color, b"%b CS %b SCN\n"))
+
+    def _write_color(self, color: Color, write: Callable[[Color], bytes], with_ink: bytes) -> bytes:
         if self._resources.is_print:
             color = to_black_ink(color)
-        set_ink = b"%b CS %b SCN\n"
-        self._out.append(
-            self._write_ink(color, set_ink) if color.ink else write_stroke_color(color)
-        )
-
-    def _write_ink(self, color: Color, form: bytes) -> bytes:
-        return form % (self._resources.use_ink(color), write_number(color.tint))
+        if color.ink:
+            return with_ink % (self._resources.use_ink(color), write_number(color.tint))
+        return write(color)
 
     def _set_line(self, line: tuple[float, tuple[float, ...]]) -> None:
         width, dash = line
