@@ -139,9 +139,9 @@ def _accepted_values(kind: type[Record], message: str) -> str:
     for name in re.findall(r"\.(\w+)", path.rpartition(" - at ")[2]):
         fields = [each for struct in types for each in getattr(struct, "fields", ())]
         types = [leaf for each in fields if each.encode_name == name for leaf in _leaves(each.type)]
-    kinds = [each.cls for each in types if isinstance(each, inspect.EnumType)]
-    values = [str(choice.value) for accepted in kinds for choice in accepted]
-    return f": accepted are {', '.join(values)}"
+    values: list[Any] = [each.values for each in types if isinstance(each, inspect.LiteralType)]
+    values += [each.cls for each in types if isinstance(each, inspect.EnumType)]
+    return f": accepted are {', '.join(str(choice) for each in values for choice in each)}"
 
 
 def _leaves(kind: inspect.Type) -> Iterator[inspect.Type]:

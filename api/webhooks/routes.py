@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from flask import Response, request
@@ -30,7 +30,6 @@ from api.operations.model import (
 )
 from api.operations.parameters import FILE_REQUEST_HEADERS, LIMIT, NO_CONTENT, file_responses
 from api.pdf_headers import write_content_disposition
-from api.ports import Ports
 from api.stored_files import BlobFile, send_file
 from shared.auth.key_state import Rate
 from shared.auth.scopes import Scope
@@ -48,14 +47,11 @@ from shared.webhooks.repository import (
     DeliveryStatus,
     Receiver,
     Webhook,
-    WebhookEvent,
+    WebhookRequest,
 )
 from shared.webhooks.uploads import check_destination
 
 _SECRET_BYTES: Final = 32
-_ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)
-_MAX_URL_LENGTH: Final = 2048
-_MAX_NAMED: Final = 5  # unknown events in one message
 _DELIVERY_CURSOR: Final = "^[!-~]{1,64}$"
 _START_AFTER: Final = Parameter(
     "start_after",
@@ -169,19 +165,24 @@ class WebhookRoutes(_TargetRoutes):
         Webhooks 1.0 specifies, and retried for 24 hours until they are answered 2xx; 410 disables the
         webhook. An account has at most $most.
         """
-        fields = receive_fields(request, ("url", "events"))
-        url, events = self._read_fields(fields)
+        asked = receive_record(request, WebhookRequest, what="webhook")
+        try:
+            self._ports.fetcher.check(asked.url)
+        except TargetRefusedError as error:
+            raise ServiceError(400, f"Invalid webhook: url is not allowed: {error}.") from error
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = webhooks.create_webhook(
                 session,
                 _account_id(),
-                url=url,
-                events=events,
+                url=asked.url,
+                events=[event for event in SUBSCRIBABLE_EVENTS if event.value in asked.events],
                 secret=self._ports.secret_cipher.encrypt(secret),
                 at=now(),
             )
-            record_change(session, current_principal(), "webhook.created", webhook.id, {"url": url})
+            record_change(
+                session, current_principal(), "webhook.created", webhook.id, {"url": asked.url}
+            )
         headers = {"Location": f"/v2/webhooks/{webhook.id}"}
         return write_json({**webhook.show(), "secret": secret}, 201, headers=headers)
 
@@ -222,18 +223,6 @@ class WebhookRoutes(_TargetRoutes):
         with self._ports.database.snapshot() as session:
             webhooks.find_target(session, Webhook, _account_id(), webhook_id)
             return _list_deliveries(session, webhook_id=webhook_id)
-
-    def _read_fields(self, fields: Mapping[str, Any]) -> tuple[str, tuple[WebhookEvent, ...]]:
-        """Read the address and the events of a new webhook.
-
-        Raises:
-            ServiceError: 400, with all errors of both.
-        """
-        faults = [*_find_url_errors(fields, self._ports), *_find_event_errors(fields)]
-        if faults:
-            raise ServiceError(400, " ".join(faults))
-        given = fields.get("events", SUBSCRIBABLE_EVENTS)
-        return fields["url"], tuple(event for event in SUBSCRIBABLE_EVENTS if event in given)
 
 
 class DestinationRoutes(_TargetRoutes):
@@ -358,15 +347,14 @@ class LinkRoutes(Routes):
             file = find_linked(session, delivery_id, at=at) if at < end else None
         if file is None:
             raise ServiceError(410, "This link has ended. Ask the sender for the file.")
-        spent = self._ports.cell(file.account_id).rates.take(delivery_id, _LINK_RATE)
-        if spent.is_over:
-            told = {"Retry-After": str(_LINK_RATE.window_seconds)}
-            message = "Too many requests for this link; try again in a minute."
+        account_id, source, name = file
+        if self._ports.cell(account_id).rates.take(delivery_id, _LINK_RATE).is_over:
+            message, told = "Too many requests for this link.", {"Retry-After": "60"}
             raise ServiceError(429, message, code=ErrorCode.RATE_LIMITED, headers=told)
-        blob = BlobFile(self._ports.blobs, file.key, file.source.size, file.source.offset)
+        blob = BlobFile(self._ports.blobs, source.key or "", source.size, source.offset)
         headers = {
-            "Content-Type": file.source.media_type,
-            "Content-Disposition": write_content_disposition(file.name, kind="attachment"),
+            "Content-Type": source.media_type,
+            "Content-Disposition": write_content_disposition(name, kind="attachment"),
             "Cache-Control": "private, no-store",
             "Referrer-Policy": "no-referrer",
             "X-Robots-Tag": "noindex",
@@ -384,35 +372,6 @@ def _list_deliveries(session: Session, **wanted: Any) -> Response:
         session, limit=read_limit(query), start_after=read_cursor(query, _is_cursor), **wanted
     )
     return write_json({"deliveries": [_show(each) for each in found], "has_more": has_more})
-
-
-def _find_url_errors(fields: Mapping[str, Any], ports: Ports) -> Iterator[str]:
-    url = fields.get("url")
-    if not isinstance(url, str) or not 1 <= len(url) <= _MAX_URL_LENGTH:
-        yield f"The field url must be an address of at most {_MAX_URL_LENGTH} characters."
-        return
-    try:
-        ports.fetcher.check(url)
-    except TargetRefusedError as error:
-        yield f"The field url is not allowed: {error}."
-
-
-def _find_event_errors(fields: Mapping[str, Any]) -> Iterator[str]:
-    if "events" not in fields:
-        return
-    given = fields["events"]
-    must = f"The field events must be a non-empty list of {_ACCEPTED_EVENTS}."
-    if not isinstance(given, list) or not given:
-        yield must
-        return
-    known = SUBSCRIBABLE_EVENTS
-    unknown = [name for name in given if not isinstance(name, str) or name not in known]
-    if unknown:
-        named = ", ".join(repr(name)[:100] for name in unknown[:_MAX_NAMED])
-        which = "event" if len(unknown) == 1 else "events"
-        yield f"Unknown {which} {named}: accepted are {_ACCEPTED_EVENTS}."
-    elif len(given) > len(SUBSCRIBABLE_EVENTS):
-        yield must
 
 
 def _make_secret() -> str:

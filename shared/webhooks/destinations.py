@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import insert, select, update
 
 from shared.batches.plans import Value
+from shared.clock import timestamp
 from shared.db.session import Session
 from shared.db.tables import destinations, webhook_deliveries
 from shared.identifiers import new_id
@@ -58,6 +59,9 @@ class Mail(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
             examples=["Invoice {record.number} is attached."],
         ),
     ]
+    markdown: Annotated[
+        bool, doc("Whether text is Markdown, of which the mail has HTML too: [Open it]({link}).")
+    ] = False
     link_hours: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=MAX_LINK_HOURS)] | None,
         doc(
@@ -134,7 +138,7 @@ class Destination(Receiver, frozen=True):
     def show(self) -> dict[str, Any]:
         """Return its JSON."""
         named = {"id": self.id, "kind": self.kind.value, "name": self.settings.name}
-        return named | self.settings.show() | _Times(self.created_at).show()
+        return named | self.settings.show() | {"created_at": timestamp(self.created_at)}
 
     def make_test(self, account_id: str, at: datetime) -> dict[str, Any]:
         """Return the row of a test delivery: a small text file."""
@@ -142,10 +146,6 @@ class Destination(Receiver, frozen=True):
         target = DeliveryTarget(account_id, self.kind, self.id)
         payload = FileSource("text/plain").encode()
         return repository.new_delivery(target, WebhookEvent.FILE_TEST, payload, at=at, name=name)
-
-
-class _Times(ShownRecord, frozen=True):
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select, union_all
@@ -44,18 +43,10 @@ def find_end(
     return min(found[0], end) if found and found[0] > at else None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedFile:
-    """The file that a link leads to, and its name."""
-
-    account_id: str
-    key: str
-    source: FileSource
-    name: str
-
-
-def find_linked(session: Session, delivery_id: str, *, at: datetime) -> LinkedFile | None:
-    """Return the file of a link; None once its result, destination or account is deleted or disabled."""
+def find_linked(
+    session: Session, delivery_id: str, *, at: datetime
+) -> tuple[str, FileSource, str] | None:
+    """Return the account, file and name of a link; None once it or what it is of is deleted or disabled."""
     columns = webhook_deliveries.c
     query = (
         select(webhook_deliveries, destinations.c.settings)
@@ -69,6 +60,4 @@ def find_linked(session: Session, delivery_id: str, *, at: datetime) -> LinkedFi
     source = FileSource.decode(row["payload"])
     mail = DestinationRequest.of_builtins(row["settings"]).mail
     assert mail is not None
-    assert source.key is not None
-    name = name_attachment(mail, row["name"], source.values or {})
-    return LinkedFile(row["account_id"], source.key, source, name)
+    return row["account_id"], source, name_attachment(mail, row["name"], source.values or {})

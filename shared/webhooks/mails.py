@@ -9,6 +9,8 @@ from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
+from html import escape
+from secrets import token_hex
 from typing import Final
 
 from shared.batches.plans import MAX_VALUE_LENGTH, Value
@@ -62,6 +64,9 @@ def compose(mail: Mail, item: Upload) -> EmailMessage:
     message["Message-ID"] = f"<{item.id}@{sender.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(_CONTROLS.sub("", text))
+    if mail.markdown and values is not None:
+        html = write_html(mail.text, values)
+        message.add_alternative(_CONTROLS.sub("", html), subtype="html")
     if is_attached(mail, item):
         main, _, sub = item.media_type.partition("/")
         message.add_attachment(item.file.read(), maintype=main, subtype=sub, filename=file)
@@ -84,6 +89,30 @@ def name_attachment(mail: Mail, name: str, values: Mapping[str, Value]) -> str:
         return file
     line = _make_line(_fill(mail.attachment, values))
     return re.sub(r"[/\\]", "_", line) + posixpath.splitext(file)[1]
+
+
+def write_html(pattern: str, values: Mapping[str, Value]) -> str:
+    """Return a pattern of Markdown as HTML; its values, and HTML in it, are text, never markup.
+
+    Raises:
+        ValueError: the record lacks a value.
+    """
+    from mistune import HTMLRenderer, create_markdown
+
+    mark = f"x{token_hex(8)}x"  # cannot be in a value
+    names = PLACEHOLDER.findall(pattern)
+    shown = {f"{mark}{at}x": _fill(f"{{{name}}}", values) for at, name in enumerate(names)}
+    marks = iter(shown)
+    marked = re.compile(f"{mark}[0-9]+x")
+
+    class Renderer(HTMLRenderer):
+        def sanitize_url(self, url: str) -> str:
+            """Judge an address with its values."""
+            return super().sanitize_url(marked.sub(lambda found: shown[found[0]], url))
+
+    render = create_markdown(renderer=Renderer(escape=True))
+    text = str(render(PLACEHOLDER.sub(lambda _: next(marks), pattern)))
+    return marked.sub(lambda found: escape(shown[found[0]]), text)
 
 
 def _make_line(text: str) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, get_args
 
-from msgspec import structs
+from msgspec import Meta, structs
 from sqlalchemy import (
     ColumnElement,
     Table,
@@ -36,7 +36,7 @@ from shared.db.tables import (
 from shared.encryption import SecretCipher
 from shared.errors import ServiceError
 from shared.identifiers import new_id
-from shared.records import ShownRecord, Timestamp, doc
+from shared.records import Record, ShownRecord, Timestamp, doc
 
 MAX_WEBHOOKS: Final = 20  # for each account, and as many destinations
 SECRET_OVERLAP: Final = timedelta(hours=24)  # after a rotation the old secret signs too
@@ -67,6 +67,15 @@ class WebhookEvent(StrEnum):
 
 TESTS: Final = (WebhookEvent.WEBHOOK_TEST, WebhookEvent.FILE_TEST)
 SUBSCRIBABLE_EVENTS: Final = tuple(event for event in WebhookEvent if event not in TESTS)
+_Event = Literal["job.succeeded", "job.failed", "batch.finished"]
+_Events = Annotated[tuple[_Event, ...], Meta(min_length=1, max_length=len(SUBSCRIBABLE_EVENTS))]
+
+
+class WebhookRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """A webhook as it is asked for."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    events: _Events = get_args(_Event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from io import StringIO
 from socket import socket
 from threading import BoundedSemaphore, Timer
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from shared.clock import ticks
 from shared.errors import ServiceError
@@ -191,7 +191,7 @@ def parse_address(url: str) -> Address:
         user,
         bucket,
         (folder if kind is DestinationKind.S3 else parts.path).rstrip("/"),
-        _read_region(parts),
+        parse_qs(parts.query).get("region", ["us-east-1"])[0],
     )
 
 
@@ -396,7 +396,3 @@ def _make_folders(sftp: SFTPClient, folder: str) -> None:
         _make_folders(sftp, posixpath.dirname(folder))
         with suppress(OSError):  # another upload made it
             sftp.mkdir(folder)
-
-
-def _read_region(parts: SplitResult) -> str:
-    return parse_qs(parts.query).get("region", ["us-east-1"])[0]

@@ -105,14 +105,11 @@ def test_a_rejection_reveals_nothing_about_a_private_network(caller, serve):
     assert len(messages) == 1
 
 
-def test_all_errors_of_a_webhook_are_reported_together(caller):
-    answer = add(caller, url="ftp://93.184.216.34/", events=["job.started", "job.failed", "x"])
-    assert answer.status_code == 400
-    for told in ("url is not allowed", "'job.started', 'x'", "batch.finished"):
+def test_a_wrong_field_of_a_webhook_is_named(caller):
+    for fields, told in (({"url": 7}, "$.url"), ({"events": []}, "$.events"), ({"a": 1}, "'a'")):
+        answer = add(caller, **fields)
+        assert answer.status_code == 400
         assert told in answer.json["message"]
-    answer = add(caller, url=7, events=[])
-    assert "The field url" in answer.json["message"]
-    assert "The field events" in answer.json["message"]
 
 
 def test_a_closed_network_may_admit_its_own_addresses(settings, open_fetcher_url, account):
@@ -131,10 +128,12 @@ def test_a_closed_network_may_admit_its_own_addresses(settings, open_fetcher_url
     [[], ["job.started"], "job.failed", [None], ["job.failed"] * 9, {}],
     ids=["none", "unknown", "text", "null", "many", "object"],
 )
-def test_unknown_events_are_400_with_the_accepted_ones(caller, events):
+def test_unknown_events_are_400(caller, events):
     answer = add(caller, events=events)
     assert answer.status_code == 400
-    assert "job.succeeded, job.failed, batch.finished" in answer.json["message"]
+    assert "$.events" in answer.json["message"]
+    if events == ["job.started"]:
+        assert "job.succeeded" in answer.json["message"]
 
 
 def test_an_account_has_at_most_twenty(caller):

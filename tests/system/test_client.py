@@ -194,7 +194,7 @@ PAGES = {
     *("describeSignIn", "beginSignIn", "finishSignIn"),
 }
 PAGES |= {"openSession", "readSession", "endSession"}
-PAGES |= {"listDocumentation", "readDocumentationFile"}
+PAGES |= {"listDocumentation", "readDocumentationFile", "readLinkedFile"}
 # The same in another form: `fonts.store` sends the bytes themselves, which is `putFont`.
 OTHER_FORMS = {"postFont"}
 # `submit_batch` sends a spreadsheet as it is.

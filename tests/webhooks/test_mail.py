@@ -22,6 +22,7 @@ from shared.db.tables import batch_items, webhook_deliveries
 from shared.outbound import Outbound, connections
 from shared.webhooks import repository as webhooks
 from shared.webhooks.destinations import Destination, DestinationRequest, FileSource
+from shared.webhooks.mails import write_html
 from shared.webhooks.uploads import check_destination
 from tests.certificates import write_certificate
 from tests.waiting import wait_until
@@ -215,6 +216,48 @@ def test_values_of_a_record_add_no_header(outbox, blobs, deliver, serve) -> None
     [attached] = mail.iter_attachments()
     assert "/" not in attached.get_filename()
     assert attached.get_content() == PDF
+
+
+def test_markdown_is_mailed_as_text_and_as_html(outbox, blobs, deliver, serve) -> None:
+    server, port = serve()
+    text = "# Invoice {record.number}\n\nDear {record.customer.name},\n\n- [Pay]({record.url}) <b>"
+    account, destination = add(outbox, port, text=text, markdown=True)
+    name, url = "*Bo* <script> [x](https://evil.example) &", "javascript:alert(1)"
+    order_mail(outbox, blobs, account, destination, RECORD | {"customer.name": name, "url": url})
+    outcomes = deliver()
+    wait_until(lambda: outcomes)
+    assert outcomes == ["delivered"], outbox.read(destination)
+    [mail] = server.mails
+    assert mail.get_content_type() == "multipart/mixed"
+    assert next(mail.iter_parts()).get_content_type() == "multipart/alternative"
+    plain, shown = (mail.get_body((kind,)).get_content() for kind in ("plain", "html"))
+    assert plain.splitlines()[::2][:2] == ["# Invoice 7", f"Dear {name},"]
+    assert shown.splitlines()[0] == "<h1>Invoice 7</h1>"
+    assert "Dear *Bo* &lt;script&gt; [x](https://evil.example) &amp;," in shown
+    assert '<li><a href="#harmful-link">Pay</a> &lt;b&gt;</li>' in shown
+    [attached] = mail.iter_attachments()
+    assert attached.get_content() == PDF
+
+
+@pytest.mark.parametrize(
+    ("pattern", "shown"),
+    [
+        ("[Open]({link})", '<p><a href="https://f.example.org/links/a">Open</a></p>'),
+        ("[Open](mailto:{mail})", '<p><a href="mailto:a@example.org">Open</a></p>'),
+        ("[Open]({script}:{mail})", '<p><a href="#harmful-link">Open</a></p>'),
+        ('[Open]({link} "{tag}")', 'title="&quot;&gt;&lt;b&gt;"'),
+        ("`{tag}` {tag}", "<p><code>&quot;&gt;&lt;b&gt;</code> &quot;&gt;&lt;b&gt;</p>"),
+        ("<a href='{link}'>", "<p>&lt;a href='https://f.example.org/links/a'&gt;</p>"),
+    ],
+)
+def test_values_in_markdown_are_text(pattern, shown) -> None:
+    values = {
+        "link": "https://f.example.org/links/a",
+        "mail": "a@example.org",
+        "script": " javascript",
+        "tag": '"><b>',
+    }
+    assert shown in write_html(pattern, values)
 
 
 def test_without_tls_nothing_is_sent(outbox, blobs, deliver, serve) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 
 from shared.blobs.factory import open_store
@@ -35,8 +37,10 @@ def make_deliverer(settings: Settings) -> WebhookDeliverer:
     counted = ProcessMetrics(
         Exporter.WEBHOOKS,
         {
-            metrics.WEBHOOKS_PENDING: lambda: _count_pending(database),
-            metrics.WEBHOOKS_OLDEST: lambda: _read_ages(database),
+            metrics.WEBHOOKS_PENDING: lambda: _read_pending(database, lambda count, _: count),
+            metrics.WEBHOOKS_OLDEST: lambda: _read_pending(
+                database, lambda _, oldest: (now() - oldest).total_seconds()
+            ),
         },
         labels={metrics.WEBHOOK_ATTEMPTS: OUTCOMES},
     )
@@ -53,20 +57,11 @@ def make_deliverer(settings: Settings) -> WebhookDeliverer:
     )
 
 
-def _count_pending(database: Database) -> Reading:
+def _read_pending(database: Database, measure: Callable[[int, datetime], float]) -> Reading:
+    """Measure the number of pending deliveries of each kind, and when the oldest was made."""
     with database.snapshot() as session:
         pending = webhooks.count_pending(session)
-    return {(kind,): pending[kind][0] if kind in pending else 0 for kind in _KINDS}
-
-
-def _read_ages(database: Database) -> Reading:
-    at = now()
-    with database.snapshot() as session:
-        pending = webhooks.count_pending(session)
-    return {
-        (kind,): (at - pending[kind][1]).total_seconds() if kind in pending else 0
-        for kind in _KINDS
-    }
+    return {(kind,): measure(*pending[kind]) if kind in pending else 0 for kind in _KINDS}
 
 
 if __name__ == "__main__":

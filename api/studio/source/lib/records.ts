@@ -798,6 +798,7 @@ export interface Mail {
   recipient: string;
   subject: string;
   text: string;
+  markdown?: boolean;
   link_hours?: number;
   attachment?: string;
   report_to?: string;
