@@ -273,8 +273,9 @@ class RunRoutes(Routes):
     def read_run_index(self, batch_id: str) -> Response:
         """Download the index of a run.
 
-        A row for each document: its file, position, first page and sheet, its pages and sheets, and the values of
-        the plan's `fields`, in the order of the files; then the documents that failed.
+        A row for each document: its file, position, first page and sheet, its pages and sheets, the weight, class
+        of postage and inserts of its set if the plan has a weight or inserts, and the values of its `fields`, in the
+        order of the files; then the documents that failed.
         """
         with self._ports.database.snapshot() as session:
             batch = find_own_batch(session, batch_id)

@@ -22,15 +22,20 @@ from api.operations.model import (
 from api.operations.parameters import BATCH_ID, DESTINATION_ID, EXAMPLE_JOB, JOB_ID, WEBHOOK_ID
 from shared.batches.decisions import MAX_DECISIONS, HeldDocuments, Reprint, Unit
 from shared.batches.plans import (
+    MAX_CLASSES,
     MAX_FILES,
+    MAX_INSERTS,
     Condition,
     Hold,
     IndexFormat,
+    Insert,
     Marks,
     Plan,
+    PostageClass,
     Priority,
     Split,
     StoredPlan,
+    Weight,
 )
 from shared.batches.records import ItemStatus, ShownBatch
 from shared.batches.runs import RunAccount, ShownFile
@@ -100,8 +105,8 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "PlanSplit": record_schema(Split),
     "PlanMarks": record_schema(Marks),
-    "PlanHold": record_schema(Hold, conditions=array_of("HoldCondition", maxItems=20)),
-    "HoldCondition": record_schema(
+    "PlanHold": record_schema(Hold, conditions=array_of("PlanCondition", maxItems=20)),
+    "PlanCondition": record_schema(
         Condition,
         one_of={
             "type": "array",
@@ -110,10 +115,15 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
             "maxItems": 100,
         },
     ),
+    "PlanInsert": record_schema(Insert, conditions=array_of("PlanCondition", maxItems=10)),
+    "PostageClass": record_schema(PostageClass),
+    "PlanWeight": record_schema(Weight, classes=array_of("PostageClass", maxItems=MAX_CLASSES)),
     "Plan": record_schema(
         Plan,
         split=ref("PlanSplit"),
         marks=ref("PlanMarks"),
+        inserts=array_of("PlanInsert", maxItems=MAX_INSERTS),
+        weight=ref("PlanWeight"),
         hold=ref("PlanHold"),
         priority=enum_of(Priority, description="The priority of batches which name none."),
         index=enum_of(IndexFormat, default=IndexFormat.CSV),

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 
-from shared.batches.plans import PROOF, Plan, RunFile, group_sets
+from shared.batches.plans import PROOF, Plan, RunFile
 from shared.batches.records import Batch, BatchStatus, ItemStatus
 from shared.batches.repository import deliver_batch, read_batch
 from shared.batches.runs import (
@@ -154,18 +154,18 @@ def select_documents(plan: Plan, files: Sequence[RunFile], wanted: Reprint) -> s
     number = 0
     for at, file in enumerate(files, 1):
         sheet = 1
-        firsts = {members[0].index for members in group_sets(plan, file.documents)}
-        for document in file.documents:
-            number += document.index in firsts
-            after = sheet + plan.sheets_of(document.pages)
-            is_chosen = {
-                Unit.DOCUMENTS: first <= document.index <= last,
-                Unit.SETS: first <= number <= last,
-                Unit.SHEETS: at == wanted.file and sheet <= last and first < after,
-            }
-            sheet = after
-            if is_chosen[wanted.unit]:
-                chosen.add(document.index)
+        for each in file.sets:
+            number += 1
+            for document in each.documents:
+                after = sheet + plan.sheets_of(document.pages)
+                is_chosen = {
+                    Unit.DOCUMENTS: first <= document.index <= last,
+                    Unit.SETS: first <= number <= last,
+                    Unit.SHEETS: at == wanted.file and sheet <= last and first < after,
+                }
+                sheet = after
+                if is_chosen[wanted.unit]:
+                    chosen.add(document.index)
     return chosen
 
 

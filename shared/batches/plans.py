@@ -7,10 +7,12 @@ that the plan needs (`read_values`), and written in the order of the plan at its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from itertools import groupby
-from typing import Annotated, Any, Final
+from functools import lru_cache
+from itertools import chain, groupby, pairwise
+from operator import attrgetter
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
@@ -19,19 +21,24 @@ from shared.identifiers import SLUG
 from shared.records import Record, ShownRecord, Timestamp, doc
 
 MAX_FILES: Final = 500  # of a run, which are open together
+MAX_INSERTS: Final = 4  # which optical marks tell
+MAX_CLASSES: Final = 50
 MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order, the index and mails
 _NAMES: Final = r"[^.\x00-\x1f]{1,100}(\.[^.\x00-\x1f]{1,100}){0,9}$"
 _Path = Annotated[str, msgspec.Meta(pattern=f"^(?!-){_NAMES}", max_length=300)]
 _Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
 _Code = Annotated[str, msgspec.Meta(pattern="^[a-z0-9-]{1,60}$", examples=["marks-zone"])]
 _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+_Grams = Annotated[float, msgspec.Meta(ge=0, le=100_000)]
 _MARK_FORMAT: Final = (
     r"^([ -z|~]|\{(job|inserts|(set|sheet|count)(:0[1-9])?)\}){1,20}$"  # 180 characters at most
 )
 _MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
 _DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
+_SET_PATHS: Final = ("set.weight", "set.class", "set.inserts")
 PROOF: Final = "proof"  # why a document is held until the proof is released
 Value = str | int | float | bool | None
+_Member = TypeVar("_Member")
 
 
 class Priority(StrEnum):
@@ -50,12 +57,14 @@ class IndexFormat(StrEnum):
 
 
 class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where another file begins: after so many documents or sheets, or where a value changes."""
+    """Where another file begins: after so many documents, sheets or grams, or where a value changes."""
 
     documents: Annotated[_Size | None, doc("Most documents of a file.")] = None
     sheets: Annotated[_Size | None, doc("Most sheets of a file; a document is not divided.")] = None
+    weight: Annotated[_Size | None, doc("Most grams of a file, of a plan with a weight.")] = None
     value: Annotated[
-        _Path | None, doc("A path into the payload: each value has files of its own.")
+        _Path | None,
+        doc("A path into the payload, or set.class: each value has files of its own."),
     ] = None
 
 
@@ -106,7 +115,7 @@ class Marks(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a value of the payload is where a document is held: everything that is given."""
+    """What a value of the payload is where a document is held, or has an insert: everything that is given."""
 
     value: Annotated[_Path, doc("A path into the payload.")]
     one_of: Annotated[
@@ -151,13 +160,51 @@ class Hold(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     ] = None
 
 
+class Insert(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the inserting machine adds to a set."""
+
+    feeder: Annotated[int, doc("Its feeder."), msgspec.Meta(ge=1, le=MAX_INSERTS)]
+    grams: Annotated[_Grams, doc("Its weight.")] = 0
+    conditions: Annotated[
+        tuple[Condition, ...],
+        doc("Of sets with a document of which one of these is true; of every set without any."),
+        msgspec.Meta(max_length=10),
+    ] = ()
+
+
+class PostageClass(Record, frozen=True, forbid_unknown_fields=True):
+    """A class of postage."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f]{1,60}$", examples=["standard"])]
+    up_to: Annotated[_Grams, doc("The most grams of a set.")]
+
+
+class Weight(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a set weighs, in grams: its sheets, its inserts and its envelope."""
+
+    sheet: Annotated[_Grams, doc("A sheet of paper; A4 of 80 g/m² has 4.99.", examples=[4.99])]
+    envelope: Annotated[_Grams, doc("The envelope.")] = 0
+    classes: Annotated[
+        tuple[PostageClass, ...],
+        doc(
+            "Classes of postage by rising weight; a set has the first that it is not too heavy for."
+        ),
+        msgspec.Meta(max_length=MAX_CLASSES),
+    ] = ()
+
+    def find_class(self, grams: float) -> str | None:
+        """Return the class of a weight, None for one above them all."""
+        return next((each.name for each in self.classes if grams <= each.up_to), None)
+
+
 class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is done with the documents of a batch."""
 
     sort: Annotated[
         tuple[_Order, ...],
         doc(
-            "Paths into the payload, such as address.postcode, the first one first; -path descends."
+            "Paths into the payload, such as address.postcode, or set.weight, set.class and set.inserts, the first "
+            "one first; -path descends."
         ),
         msgspec.Meta(max_length=8),
     ] = ()
@@ -175,6 +222,12 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             "Marks for the inserting machine, with the number of the set and of the sheet in the run."
         ),
     ] = None
+    inserts: Annotated[
+        tuple[Insert, ...],
+        doc("What the inserting machine adds to sets; marks tell it."),
+        msgspec.Meta(max_length=MAX_INSERTS),
+    ] = ()
+    weight: Weight | None = None
     hold: Hold = Hold()
     priority: Priority | None = None  # of its batches which name none
     index: IndexFormat = IndexFormat.CSV
@@ -187,10 +240,25 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     @property
     def paths(self) -> Sequence[str]:
         """The paths whose values are kept with each document."""
-        named = [path.removeprefix("-") for path in self.sort]
-        named += [path for path in (self.split.value, self.household) if path]
-        named += [condition.value for condition in self.hold.conditions]
+        named = [key.removeprefix("-") for key in self.keys if not self.is_of_set(key)]
+        named += [self.household] if self.household else []
+        conditions = (self.hold.conditions, *(each.conditions for each in self.inserts))
+        named += [condition.value for condition in chain(*conditions)]
         return list(dict.fromkeys([*named, *self.fields]))
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """What the documents are sorted by."""
+        return self.sort if self.split.value is None else (self.split.value, *self.sort)
+
+    @property
+    def set_paths(self) -> Sequence[str]:
+        """The names of values of sets; they are paths into the payload in a plan that gives sets none."""
+        return _SET_PATHS if self.inserts or self.weight else ()
+
+    def is_of_set(self, key: str) -> bool:
+        """Return whether a key of the order is a value of sets."""
+        return key.removeprefix("-") in self.set_paths
 
     def find_hold(
         self, values: Mapping[str, Value], warnings: Iterable[str], *, left_out: int
@@ -233,15 +301,36 @@ class RunDocument(msgspec.Struct, frozen=True):
     values: Mapping[str, Value]
 
 
-class RunFile(msgspec.Struct, frozen=True):
-    """The documents of one file of a run, in order. `value` is that of `split.value`."""
+class RunSet(msgspec.Struct, frozen=True):
+    """The documents of one envelope, in order, and its values by `Plan.set_paths`."""
 
-    documents: list[RunDocument]
+    documents: Sequence[RunDocument]
+    sheets: int
+    weight: float = 0
+    feeders: tuple[int, ...] = ()
+    values: Mapping[str, Value] = {}
+
+    def find_value(self, path: str) -> Value:
+        """Return a value of the set, or of its first document."""
+        own = self.documents[0].values if path not in self.values else self.values
+        return own.get(path)
+
+
+class RunFile(msgspec.Struct, frozen=True):
+    """The sets of one file of a run, in order. `value` is that of `split.value`."""
+
+    sets: list[RunSet]
     value: Value = None
+
+    @property
+    def documents(self) -> list[RunDocument]:
+        """Its documents, in order."""
+        return [document for each in self.sets for document in each.documents]
 
 
 def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
-    """Return the files of a run with their documents, in order.
+    """Return the files of a run with their sets, in order. Sets are made of documents in the order of the payload,
+    and then sorted by what they have themselves.
 
     Numbers stand before texts, texts are in the order of their characters, documents without a value
     last; equal ones stay in the order of the body.
@@ -249,46 +338,93 @@ def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
     Raises:
         TooManyFilesError: there are more than `MAX_FILES`.
     """
-    ordered = list(documents)
-    for path in reversed(
-        [*plan.sort] if plan.split.value is None else [plan.split.value, *plan.sort]
-    ):
-        name = path.removeprefix("-")
-        last = (2, "") if path == name else (-1, "")
-        ordered.sort(key=lambda each: _rank(each.values.get(name)) or last, reverse=path != name)
+    keys = plan.keys
+    of_payload = [key for key in keys if not plan.is_of_set(key)]
+    ordered = _sort(documents, of_payload, lambda each, path: each.values.get(path))
+    sets = [_make_set(plan, members) for members in _group(plan, ordered)]
+    if len(of_payload) < len(keys):
+        sets = _sort(sets, keys, RunSet.find_value)
+    most = (plan.split.documents, plan.split.sheets, plan.split.weight)
     files: list[RunFile] = []
-    sheets = 0
-    for members in group_sets(plan, ordered):
-        value = members[0].values.get(plan.split.value) if plan.split.value else None
-        own = sum(plan.sheets_of(document.pages) for document in members)
-        documents_then = len(files[-1].documents) + len(members) if files else 0
-        is_full = _is_full(plan.split, documents_then, sheets + own)
+    size: Sequence[float] = (0, 0, 0)
+    for each in sets:
+        value = each.find_value(plan.split.value) if plan.split.value else None
+        own = (len(each.documents), each.sheets, each.weight)
+        size = [round(before + more, 3) for before, more in zip(size, own, strict=True)]
+        is_full = any(limit and taken > limit for limit, taken in zip(most, size, strict=True))
         if not files or is_full or files[-1].value != value:
             if len(files) == MAX_FILES:
                 raise TooManyFilesError(
                     f"The plan divides the documents into more than {MAX_FILES} files: split into larger ones."
                 )
             files.append(RunFile([], value))
-            sheets = 0
-        files[-1].documents.extend(members)
-        sheets += own
+            size = own
+        files[-1].sets.append(each)
     return files
 
 
-def group_sets(plan: Plan, documents: Iterable[RunDocument]) -> list[list[RunDocument]]:
-    """Return documents, in the order of a run or of one of its files, as sets: each goes to one envelope.
+def _sort(
+    members: Iterable[_Member], keys: Sequence[str], find: Callable[[_Member, str], Value]
+) -> list[_Member]:
+    ordered = list(members)
+    for key in reversed(keys):
+        path = key.removeprefix("-")
+        last = (2, "") if path == key else (-1, "")
+
+        def rank(each: _Member, path: str = path, last: tuple[int, str] = last) -> tuple[int, Any]:
+            return _rank(find(each, path)) or last
+
+        ordered.sort(key=rank, reverse=path != key)
+    return ordered
+
+
+def _group(plan: Plan, documents: Iterable[RunDocument]) -> list[tuple[RunDocument, ...]]:
+    """Return documents in the order of the payload as sets: each goes to one envelope.
 
     A document without a key of a household is a set. So is one whose key may have been cut: another one may
     begin alike.
     """
+    value = plan.split.value if plan.split.value and not plan.is_of_set(plan.split.value) else None
 
     def find_key(document: RunDocument) -> tuple[Value, ...]:
         key = document.values.get(plan.household) if plan.household else None
         if key in (None, "") or (isinstance(key, str) and len(key) >= MAX_VALUE_LENGTH):
             return (document.index,)
-        return (key, document.values.get(plan.split.value) if plan.split.value else None)
+        return (key, document.values.get(value) if value else None)
 
-    return [list(members) for _, members in groupby(documents, find_key)]
+    return [tuple(members) for _, members in groupby(documents, find_key)]
+
+
+def _make_set(plan: Plan, members: Sequence[RunDocument]) -> RunSet:
+    sheets = sum(plan.sheets_of(document.pages) for document in members)
+    if not plan.set_paths:
+        return RunSet(members, sheets)
+    feeders = tuple(
+        insert.feeder
+        for insert in sorted(plan.inserts, key=attrgetter("feeder"))
+        if not insert.conditions
+        or any(
+            condition.holds(document.values.get(condition.value))
+            for condition in insert.conditions
+            for document in members
+        )
+    )
+    return RunSet(members, sheets, *_weigh(plan, sheets, feeders))
+
+
+@lru_cache(maxsize=1024)
+def _weigh(
+    plan: Plan, sheets: int, feeders: tuple[int, ...]
+) -> tuple[float, tuple[int, ...], Mapping[str, Value]]:
+    """Return the weight, the feeders and the values of a set; equal sets share them."""
+    own: dict[str, Value] = dict.fromkeys(_SET_PATHS)
+    own["set.inserts"] = " ".join(map(str, feeders)) or None
+    grams = 0.0
+    if plan.weight is not None:
+        inserts = sum(each.grams for each in plan.inserts if each.feeder in feeders)
+        grams = round(plan.weight.envelope + sheets * plan.weight.sheet + inserts, 3)
+        own |= {"set.weight": grams, "set.class": plan.weight.find_class(grams)}
+    return grams, feeders, own
 
 
 class TooManyFilesError(ValueError):
@@ -301,15 +437,36 @@ def check_plan(plan: Plan) -> None:
     Raises:
         ServiceError: 400, with the field and what is accepted.
     """
-    if plan.split.documents and plan.split.sheets:
-        raise ServiceError(400, "Invalid plan: split takes documents or sheets, not both.")
-    if plan.marks is not None:
-        _check_format(plan.marks)
-    for condition in plan.hold.conditions:
+    split, marks, classes = plan.split, plan.marks, plan.weight.classes if plan.weight else ()
+    feeders = {insert.feeder for insert in plan.inserts}
+    faults = {
+        "split takes documents, sheets or weight, one of them": (
+            sum(map(bool, (split.documents, split.sheets, split.weight))) > 1
+        ),
+        "split by weight needs weight, with that of a sheet": split.weight and not plan.weight,
+        "inserts are those of the plan or of marks, not both": marks and marks.inserts and feeders,
+        "two inserts have one feeder": len(feeders) < len(plan.inserts),
+        "up_to of weight.classes rises from one to the next": any(
+            one.up_to >= other.up_to for one, other in pairwise(classes)
+        ),
+    }
+    for fault, is_there in faults.items():
+        if is_there:
+            raise ServiceError(400, f"Invalid plan: {fault}.")
+    if marks is not None:
+        _check_format(marks)
+    _check_conditions("hold", plan.hold.conditions)
+    for insert in plan.inserts:
+        _check_conditions("inserts", insert.conditions)
+
+
+def _check_conditions(member: str, conditions: Iterable[Condition]) -> None:
+    for condition in conditions:
         if condition == Condition(condition.value):
             raise ServiceError(
                 400,
-                f"Invalid plan: the condition of hold on {condition.value} has no one_of, above, below or missing.",
+                f"Invalid plan: the condition of {member} on {condition.value} has no one_of, above, below or "
+                "missing.",
             )
 
 
@@ -380,9 +537,3 @@ def _rank(value: Value) -> tuple[int, Any] | None:
     if value is None:
         return None
     return (1, value) if isinstance(value, str) else (0, float(value))
-
-
-def _is_full(split: Split, documents: int, sheets: int) -> bool:
-    if split.documents is not None and documents > split.documents:
-        return True
-    return split.sheets is not None and sheets > split.sheets

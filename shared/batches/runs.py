@@ -19,7 +19,6 @@ from shared.batches.plans import (
     RunFile,
     Value,
     arrange,
-    group_sets,
 )
 from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
 from shared.batches.repository import count_items
@@ -242,9 +241,10 @@ def write_index(
     rows = _rows(batch, plan, files, items)
     if plan.index is IndexFormat.CSV:
         writer = csv.writer(text)
-        writer.writerow([*_COLUMNS, *plan.fields])
+        columns = (*_COLUMNS, *map(_name_column, plan.set_paths))
+        writer.writerow([*columns, *plan.fields])
         writer.writerows(
-            [*(row[name] for name in _COLUMNS), *(row["fields"].get(path) for path in plan.fields)]
+            [*map(row.get, columns), *(row["fields"].get(path) for path in plan.fields)]
             for row in rows
         )
     else:
@@ -261,10 +261,10 @@ def _rows(
     number_in_run = 0
     for number, file in enumerate(files, 1):
         page = sheet = 1
-        firsts = {members[0].index for members in group_sets(plan, file.documents)}
-        for position, document in enumerate(file.documents, 1):
+        of_sets = [(each, document) for each in file.sets for document in each.documents]
+        for position, (each, document) in enumerate(of_sets, 1):
             sheets = plan.sheets_of(document.pages)
-            number_in_run += document.index in firsts
+            number_in_run += document is each.documents[0]
             yield {
                 **_row(batch, plan, others.pop(document.index)),
                 "status": "delivered",
@@ -275,11 +275,16 @@ def _rows(
                 "first_sheet": sheet,
                 "sheets": sheets,
                 "set": number_in_run,
+                **{_name_column(path): value for path, value in each.values.items()},
             }
             page += 2 * sheets if plan.duplex else document.pages
             sheet += sheets
     for item in others.values():
         yield _row(batch, plan, item)
+
+
+def _name_column(path: str) -> str:
+    return path.removeprefix("set.")
 
 
 def _row(batch: Batch, plan: Plan, item: RunItem) -> dict[str, Any]:

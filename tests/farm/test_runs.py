@@ -132,6 +132,14 @@ def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(c
     assert read[1::2] == [[]] * 6
 
 
+def read_codes(caller, batch_id, name):
+    pdf = caller.get(f"/v2/batches/{batch_id}/files/{name}").data
+    pages = pypdfium2.PdfDocument(pdf)
+    codes = [zxingcpp.read_barcodes(page.render(scale=4).to_pil()) for page in pages]
+    assert codes[1::2] == [[]] * (len(pages) // 2)
+    return [code.text for found in codes[::2] for code in found]
+
+
 HOUSEHOLDS = [
     {"n": 1, "zip": "1000", "home": "a", "extra": ["a", "b", "c"]},
     {"n": 2, "zip": "2000", "home": "b"},
@@ -155,13 +163,7 @@ def test_documents_of_a_household_are_one_set_that_is_not_divided(caller, run):
         "marks": {"type": "datamatrix", "left": 3, "top": 3, "clear": 1},
     }
     batch_id = run(plan, HOUSEHOLDS)
-    read = []
-    for number in (1, 2, 3):
-        pdf = caller.get(f"/v2/batches/{batch_id}/files/{number}").data
-        pages = list(pypdfium2.PdfDocument(pdf))
-        codes = [zxingcpp.read_barcodes(page.render(scale=4).to_pil()) for page in pages]
-        assert codes[1::2] == [[]] * (len(pages) // 2)
-        read.append([code.text for found in codes[::2] for code in found])
+    read = [read_codes(caller, batch_id, number) for number in (1, 2, 3)]
     # The second household does not fit beside the first; number 4 is of its key but stands apart.
     assert read == [
         ["0000010103", "0000010203", "0000010303"],
@@ -186,8 +188,103 @@ def test_documents_of_a_household_are_apart_where_values_or_keys_may_differ():
     files = plans.arrange(plan, documents)
     # A household of more documents than a file may have is a file.
     assert [len(file.documents) for file in files] == [3, 1, 2]
-    sets = [plans.group_sets(plan, file.documents) for file in files]
-    assert [len(each) for each in sets] == [1, 1, 2]
+    assert [len(file.sets) for file in files] == [1, 1, 2]
+
+
+POSTAGE = {
+    "inserts": [
+        {"feeder": 4, "grams": 8.5, "conditions": [{"value": "n", "above": 8}]},
+        {"feeder": 1, "grams": 0.2},
+        {
+            "feeder": 2,
+            "grams": 3,
+            "conditions": [{"value": "home", "one_of": ["b"]}, {"value": "n", "one_of": [6]}],
+        },
+    ],
+    "weight": {
+        "sheet": 4.6,
+        "envelope": 0.4,
+        "classes": [{"name": "standard", "up_to": 10}, {"name": "compact", "up_to": 14}],
+    },
+}
+
+
+def test_inserts_decide_weight_and_class_and_are_read_back_from_marks(caller, run, slices):
+    marks = {"type": "datamatrix", "left": 3, "top": 3, "clear": 1, "format": "{set:03}{inserts}"}
+    plan = POSTAGE | {
+        "sort": ["-set.weight", "zip"],
+        "split": {"value": "set.class", "weight": 15},
+        "household": "home",
+        "fields": ["n"],
+        "duplex": True,
+        "marks": marks,
+    }
+    batch_id = run(plan, [*HOUSEHOLDS, {"n": "x"}])
+    rows = list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
+    columns = ("n", "file", "set", "weight", "class", "inserts")
+    assert [",".join(row[name] for name in columns) for row in rows[:9]] == [
+        "9,1,1,13.7,compact,1 4",
+        "2,2,2,12.8,compact,1 2",
+        "5,2,2,12.8,compact,1 2",
+        "6,3,3,8.2,standard,1 2",
+        "4,4,4,8.2,standard,1 2",
+        "7,4,5,5.2,standard,1",
+        "8,5,6,5.2,standard,1",
+        "1,6,7,14.4,,1",  # too heavy for a class
+        "3,6,7,14.4,,1",
+    ]
+    assert (rows[9]["status"], rows[9]["weight"]) == ("failed", "")
+    read = [read_codes(caller, batch_id, number) for number in range(1, 7)]
+    assert read == [
+        ["0011001"],
+        ["0021100"] * 2,
+        ["0031100"],
+        ["0041100", "0051000"],
+        ["0061000"],
+        ["0071000"] * 3,
+    ]
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["failed"], account["sheets"]) == (9, 1, 10)
+    assert [each["sheets"] for each in account["files"]] == [1, 2, 1, 2, 1, 3]
+    classes = [each.get("value") for each in account["files"]]
+    assert classes == ["compact"] * 2 + ["standard"] * 3 + [None]
+    again = {"unit": "sets", "first": 1, "last": 2}
+    assert caller.post(f"/v2/batches/{batch_id}/reprint", json=again).status_code == 202
+    slices.work_off()
+    assert read_codes(caller, batch_id, "reprint-1") == ["0011001"] + ["0021100"] * 2
+
+
+def test_sets_of_one_household_stay_apart_when_they_are_sorted_by_weight():
+    plan = plans.Plan(household="h", sort=("zip", "set.weight"), weight=plans.Weight(sheet=5))
+    values = [{"h": "a", "zip": 1}, {"h": "b", "zip": 2}, {"h": "a", "zip": 3}]
+    pages = (2, 11, 2)
+    documents = [plans.RunDocument(at, pages[at], each) for at, each in enumerate(values)]
+    [file] = plans.arrange(plan, documents)
+    assert [one.documents[0].index for one in file.sets] == [0, 1, 2]
+    [file] = plans.arrange(plan.replace(sort=("set.weight", "-zip")), documents)
+    assert [[each.index for each in one.documents] for one in file.sets] == [[2], [0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "pages", "expected"),
+    [(5, 4, "light"), (5, 5, "middle"), (0.1, 200, "light"), (0.1, 201, "middle"), (50, 9, None)],
+)
+def test_the_class_is_the_first_that_a_set_is_not_too_heavy_for(sheet, pages, expected):
+    classes = (plans.PostageClass("light", 20.3), plans.PostageClass("middle", 50))
+    weight = plans.Weight(sheet, envelope=0.3, classes=classes)
+    [file] = plans.arrange(plans.Plan(weight=weight), [plans.RunDocument(0, pages, {})])
+    assert file.sets[0].find_value("set.class") == expected
+
+
+def test_names_of_sets_are_paths_of_the_payload_without_weights_and_inserts():
+    plan = plans.Plan(sort=("set.weight",))
+    assert plan.paths == ["set.weight"]
+    assert plan.replace(weight=plans.Weight(5)).paths == []
+    documents = [plans.RunDocument(at, at + 1, {"set.weight": 9 - at}) for at in range(2)]
+    [file] = plans.arrange(plan, documents)
+    assert [each.index for each in file.documents] == [1, 0]
+    [file] = plans.arrange(plan.replace(weight=plans.Weight(5)), documents)
+    assert [each.index for each in file.documents] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -338,7 +435,27 @@ def test_plans_are_stored_in_versions_listed_and_deleted(caller):
         ({"sort": ["to..zip"]}, "sort"),
         ({"sort": "zip"}, "sort"),
         ({"split": {"documents": 0}}, "split.documents"),
-        ({"split": {"documents": 5, "sheets": 5}}, "documents or sheets"),
+        ({"split": {"documents": 5, "sheets": 5}}, "documents, sheets or weight"),
+        ({"split": {"weight": 5}}, "split by weight needs weight"),
+        ({"inserts": [{"feeder": 5}]}, "inserts[0].feeder"),
+        ({"inserts": [{"feeder": 1}, {"feeder": 1}]}, "two inserts have one feeder"),
+        ({"inserts": [{"feeder": 1}] * 5}, "inserts"),
+        ({"inserts": [{"feeder": 1, "grams": -1}]}, "inserts[0].grams"),
+        ({"inserts": [{"feeder": 1, "conditions": [{"value": "a"}]}]}, "of inserts on a has no"),
+        (
+            {
+                "inserts": [{"feeder": 1}],
+                "marks": {"type": "omr", "left": 3, "top": 3, "inserts": "2"},
+            },
+            "not both",
+        ),
+        ({"weight": {"envelope": 5}}, "sheet"),
+        ({"weight": {"sheet": 1e9}}, "weight.sheet"),
+        ({"weight": {"sheet": 5, "classes": [{"name": "a", "up_to": 9}] * 2}}, "rises"),
+        (
+            {"weight": {"sheet": 5, "classes": [{"name": "a", "up_to": n} for n in range(51)]}},
+            "classes",
+        ),
         ({"split": {"pages": 5}}, "pages"),
         ({"household": "-home"}, "household"),
         ({"index": "xml"}, "index"),

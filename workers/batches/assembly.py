@@ -31,11 +31,11 @@ from shared.batches.plans import (
     Plan,
     RunDocument,
     RunFile,
+    RunSet,
     Split,
     TooManyFilesError,
     Value,
     arrange,
-    group_sets,
 )
 from shared.batches.records import Batch, BatchOutput, ItemStatus
 from shared.batches.repository import (
@@ -257,7 +257,9 @@ def _write_run(
             wanted = Reprint.of_builtins(reprint.request)
             chosen = select_documents(plan, files, wanted)
             ordered = [each for file in files for each in file.documents if each.index in chosen]
-            [made] = writer.write([(number, RunFile(ordered))], places, is_copy=wanted.copy)
+            sheets = sum(plan.sheets_of(document.pages) for document in ordered)
+            file = RunFile([RunSet(ordered, sheets)])
+            [made] = writer.write([(number, file)], places, is_copy=wanted.copy)
             stored.append(made.replace(request=reprint.request))
     if plan.hold.proof and not batch.status.is_final and PROOF_NUMBER not in known:
         stored += writer.write_proof()
@@ -325,7 +327,7 @@ class _RunWriter:
                     self.context,
                     out,
                     number,
-                    _account_of(self.plan, file, count),
+                    (len(file.documents), count, sum(each.sheets for each in file.sets)),
                     file.value,
                 )
                 for out, (number, file), count in zip(outs, files, pages, strict=True)
@@ -346,23 +348,17 @@ def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placemen
     first, number = 1, 0
     for at, file in enumerate(files):
         position = 0
-        for members in group_sets(plan, file.documents):
+        for each in file.sets:
             number += 1
-            sheets = sum(plan.sheets_of(document.pages) for document in members)
-            before = 0
-            for document in members:
+            before, sheets, feeders = 0, each.sheets, each.feeders
+            for document in each.documents:
                 places[document.index] = Placement(
-                    at, position, document.pages, number, first, before, sheets
+                    at, position, document.pages, number, first, before, sheets, feeders
                 )
                 before += plan.sheets_of(document.pages)
                 position += 1
             first += sheets
     return places
-
-
-def _account_of(plan: Plan, file: RunFile, pages: int) -> tuple[int, int, int]:
-    sheets = sum(plan.sheets_of(document.pages) for document in file.documents)
-    return len(file.documents), pages, sheets
 
 
 def _store_file(

@@ -194,6 +194,7 @@ def sort_parts(
                 sequence=placement.first_sheet,
                 sheet=placement.sheets_before + sheet + 1,
                 sheets=placement.sheets,
+                feeders=placement.feeders,
                 page_height=height,
             )
         return drawn

@@ -161,17 +161,21 @@ def test_wrong_marks_are_errors_that_name_what_is_accepted(marks, reported):
     assert reported in str(raised.value)
 
 
-def test_marks_of_a_plan_are_written_onto_finished_pages():
+@pytest.mark.parametrize(
+    ("feeders", "expected"), [((), "11101101000"), ((3,), "11111101010"), ((1, 4), "11111101001")]
+)
+def test_marks_of_a_plan_are_written_onto_finished_pages(feeders, expected):
     marks = read_marks({"type": "omr", "left": "6mm", "top": "20mm", "inserts": "1"})
     with pikepdf.open(
         BytesIO(rendered('<document><page size="A6"/><flow><p/></flow></document>').pdf)
     ) as pdf:
         height = float(pdf.pages[0].mediabox[3])
-        drawn = write_marks(marks, number=5, sequence=9, sheet=2, sheets=2, page_height=height)
+        place = {"number": 5, "sequence": 9, "sheet": 2, "sheets": 2, "feeders": feeders}
+        drawn = write_marks(marks, **place, page_height=height)
         pdf.pages[0].contents_add(pdf.make_stream(drawn))
         out = BytesIO()
         pdf.save(out)
-    assert omr_of(out.getvalue(), 0) == "11101101000"
+    assert omr_of(out.getvalue(), 0) == expected
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ class Placement(NamedTuple):
     first_sheet: int = 0
     sheets_before: int = 0  # in its set
     sheets: int = 0  # of its set
+    feeders: Sequence[int] = ()  # of the inserts of its set
 
 
 # Returns the operators that draw the marks of a page of a document, from 1, of a width and a height.

@@ -644,6 +644,7 @@ export interface BatchItem {
 export interface PlanSplit {
   documents?: number;
   sheets?: number;
+  weight?: number;
   value?: string;
 }
 
@@ -662,16 +663,33 @@ export interface PlanMarks {
 
 export interface PlanHold {
   warnings?: Array<string>;
-  conditions?: Array<HoldCondition>;
+  conditions?: Array<PlanCondition>;
   proof?: number;
 }
 
-export interface HoldCondition {
+export interface PlanCondition {
   value: string;
   one_of?: Array<string | number | boolean>;
   above?: number;
   below?: number;
   missing?: boolean;
+}
+
+export interface PlanInsert {
+  feeder: number;
+  grams?: number;
+  conditions?: Array<PlanCondition>;
+}
+
+export interface PostageClass {
+  name: string;
+  up_to: number;
+}
+
+export interface PlanWeight {
+  sheet: number;
+  envelope?: number;
+  classes?: Array<PostageClass>;
 }
 
 export interface Plan {
@@ -680,6 +698,8 @@ export interface Plan {
   household?: string;
   duplex?: boolean;
   marks?: PlanMarks;
+  inserts?: Array<PlanInsert>;
+  weight?: PlanWeight;
   hold?: PlanHold;
   priority?: "express" | "normal" | "night";
   index?: "csv" | "ndjson";

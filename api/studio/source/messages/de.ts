@@ -260,6 +260,7 @@ export const de: Record<keyof typeof en, string> = {
   "plans.splitNone": "nie",
   "plans.after.documents": "nach einer Zahl von Dokumenten",
   "plans.after.sheets": "nach einer Zahl von Blättern",
+  "plans.after.weight": "nach einem Gewicht in Gramm",
   "plans.most": "Höchstens je Datei",
   "plans.value": "Eine Datei je",
   "plans.valueHelp": "Pfad in den Daten, etwa to.country; darf leer sein.",

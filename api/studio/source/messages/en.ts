@@ -258,6 +258,7 @@ export const en = {
   "plans.splitNone": "never",
   "plans.after.documents": "after a number of documents",
   "plans.after.sheets": "after a number of sheets",
+  "plans.after.weight": "after a weight in grams",
   "plans.most": "Most in a file",
   "plans.value": "A file for each",
   "plans.valueHelp": "Path in the data, such as to.country; may be empty.",

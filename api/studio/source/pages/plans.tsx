@@ -6,7 +6,7 @@ import { ask, askAll, askJson, Failure } from "../lib/api";
 import { describe, useLoad } from "../lib/load";
 import { formatAgo, formatNumber, t } from "../lib/messages";
 import { drawPage } from "../lib/previews";
-import type { HoldCondition, Plan, PlanMarks, StoredPlan } from "../lib/records";
+import type { PlanCondition, Plan, PlanMarks, StoredPlan } from "../lib/records";
 import { maySee } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import type { PageProps, Template } from "../lib/types";
@@ -151,15 +151,15 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
             <label for={`${id}-unit`}>{t("plans.split")}</label>
             <select id={`${id}-unit`} name="unit">
               <option value="">{t("plans.splitNone")}</option>
-              {(["documents", "sheets"] as const).map((unit) => (
+              {(["documents", "sheets", "weight"] as const).map((unit) => (
                 <option key={unit} value={unit} selected={split[unit] !== undefined}>
                   {t(`plans.after.${unit}`)}
                 </option>
               ))}
             </select>
           </div>
-          {(plan.split?.documents ?? plan.split?.sheets) !== undefined && (
-            <Field label={t("plans.most")} name="most" type="number" min={1} max={1_000_000} required defaultValue={String(split.documents ?? split.sheets ?? 2500)} />
+          {(plan.split?.documents ?? plan.split?.sheets ?? plan.split?.weight) !== undefined && (
+            <Field label={t("plans.most")} name="most" type="number" min={1} max={1_000_000} required defaultValue={String(split.documents ?? split.sheets ?? split.weight ?? 2500)} />
           )}
           <Field label={t("plans.value")} hint={t("plans.valueHelp")} name="value" defaultValue={split.value ?? ""} />
         </fieldset>
@@ -248,7 +248,7 @@ function Lines({ label, hint, name, value = [] }: { label: string; hint: string;
 }
 
 /** Whether a condition holds documents without a value, and says nothing else. */
-function isMissing(condition: HoldCondition): boolean {
+function isMissing(condition: PlanCondition): boolean {
   return condition.missing === true && Object.keys(condition).length === 2;
 }
 

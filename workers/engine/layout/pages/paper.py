@@ -216,15 +216,24 @@ def find_zone(marks: SheetMarks) -> Rectangle:
 
 
 def write_marks(
-    marks: SheetMarks, *, number: int, sequence: int, sheet: int, sheets: int, page_height: float
+    marks: SheetMarks,
+    *,
+    number: int,
+    sequence: int,
+    sheet: int,
+    sheets: int,
+    page_height: float,
+    feeders: Iterable[int] = (),
 ) -> bytes:
     """Return the operators that draw the marks of a sheet on a page: of set `number`, whose first sheet
-    is `sequence` in its run.
+    is `sequence` in its run, and which has inserts of these feeders too.
 
     Raises:
         ValueError: the content of a bar code is not one of its type.
     """
-    placed = place_marks(replace(marks, set_number=number, sequence=sequence), sheet, sheets)
+    inserts = marks.inserts.union(feeders)
+    own = replace(marks, set_number=number, sequence=sequence, inserts=inserts)
+    placed = place_marks(own, sheet, sheets)
     if isinstance(placed, ContentProblem):
         raise ValueError(placed.text)
     drawn = b"".join(

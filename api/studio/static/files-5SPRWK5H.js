@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-FBXRUCBU.js";import"./chunk-WEBUDSMM.js";import"./chunk-CXXVMXYU.js";import"./chunk-K2PIXPSG.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-I2743BHM.js";import"./chunk-3NPI63ZU.js";import"./chunk-O3F2QPA3.js";import"./chunk-K2PIXPSG.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
