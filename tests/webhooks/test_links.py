@@ -17,7 +17,7 @@ from sqlalchemy import update
 from deploy.embedded.loopback import free_port
 from shared.auth.administration import delete_account
 from shared.clock import now
-from shared.db.tables import accounts, jobs, webhook_deliveries
+from shared.db.tables import accounts, batches, jobs, webhook_deliveries
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.queue.names import BATCH
@@ -25,6 +25,8 @@ from shared.webhooks.destinations import DestinationRequest, create_destination
 from shared.webhooks.links import read_link, write_link
 from shared.webhooks.uploads import check_destination
 from tests.waiting import wait_until
+from tests.webhooks.conftest import Outbox
+from tests.webhooks.test_destinations import finish_batch
 from workers.webhooks.deliverer import WebhookDeliverer
 
 FARM = "https://farm.example.org"
@@ -78,13 +80,21 @@ def mailed(caller, ports, database, account, worker) -> Iterator[Callable[..., A
     thread = threading.Thread(target=deliverer.run)
     thread.start()
 
-    def send(query: str = "") -> tuple[Mailbox, str, str]:
+    def send(query: str = "", documents: int = 0) -> tuple[Mailbox, str, str]:
         given = {"url": f"smtp+plain://127.0.0.1:{port}", "mail": MAIL}
         asked = DestinationRequest.of_builtins(given)
         kind = check_destination(asked).kind
         asked = asked.replace(secret=ports.secret_cipher.encrypt(""))
         with database.session() as session:
             made = create_destination(session, account.account_id, kind, asked, at=now())
+        if documents:
+            outbox = Outbox(database)
+            batch = finish_batch(
+                outbox, ports.blobs, account.account_id, made.id, documents=documents
+            )
+            wait_until(lambda: len(outcomes) == documents)  # one failed, and there is a manifest
+            assert set(outcomes) == {"delivered"}
+            return mailbox, made.id, batch
         path = f"/v2/pdf?deliver={made.id}{query}"
         job = caller.post(path, headers=ASYNC, **XML).json["id"]
         wait_until(lambda: outcomes)
@@ -121,6 +131,21 @@ def test_a_link_opens_its_pdf_without_a_key(mailed, app, caller, worker):
     wait_until(lambda: len(mailbox.mails) == 2)
     [attached] = mailbox.mails[1].iter_attachments()  # a test has a file, not a link
     assert attached.get_filename() == "pressroom-test.txt"
+
+
+def test_each_document_of_a_batch_has_a_link_of_its_own(mailed, app, database):
+    mailbox, _, batch = mailed(documents=4)
+    *mails, manifest = mailbox.mails
+    assert [part.get_filename() for part in manifest.iter_attachments()] == [f"{batch}.ndjson"]
+    links = [mail.get_body().get_content().split()[2].removeprefix(FARM) for mail in mails]
+    anyone = app.test_client()
+    found = [anyone.get(link).data for link in links]
+    assert sorted(found) == [b"%PDF 0", b"%PDF 2", b"%PDF 3"]
+    beyond = anyone.get(links[0], headers={"Range": "bytes=2-99"})  # other documents are beside it
+    assert (beyond.status_code, beyond.data) == (206, found[0][2:])
+    with database.session() as session:
+        session.execute(update(batches).values(expires_at=now()))
+    assert [anyone.get(link).status_code for link in links] == [410] * 3
 
 
 def test_a_link_that_was_changed_is_404(mailed, app, ports):
