@@ -12,6 +12,7 @@ from sqlalchemy import update
 
 from shared.clock import now
 from shared.db.tables import batches
+from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks.destinations import FileSource
 from shared.webhooks.repository import lease_due
@@ -167,7 +168,9 @@ def test_files_of_decisions_in_close_succession_are_all_delivered(
     body, query = ndjson(DOCUMENTS), f"&plan=letters&deliver={to}"
     batch_id = accept(caller, numbered, body, output="merged", query=query)
     slices.work_off()
-    sender = FileSender(database, slices.batch_context.blobs, Outbound())
+    sender = FileSender(
+        database, slices.batch_context.blobs, Outbound(), SecretCipher([new_key()]), ""
+    )
 
     def read_ordered() -> list[str]:
         """Let the deliverer add the files that wait for it, and return their names."""

@@ -17,6 +17,7 @@ from sqlalchemy import func, select
 from shared.batches import plans
 from shared.clock import now
 from shared.db.tables import batch_files, batch_items, batches
+from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks import repository as webhooks
 from tests.batches import SliceWorker, accept, ndjson, send
@@ -353,7 +354,7 @@ def _die(*_, **__):
 def test_the_index_of_a_run_is_delivered_after_its_files(caller, run, ports, database):
     made = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/in"}).json["id"]
     batch_id = run(query=f"&plan=letters&deliver={made}")
-    sender = FileSender(database, ports.blobs, Outbound())
+    sender = FileSender(database, ports.blobs, Outbound(), SecretCipher([new_key()]), "")
     for _ in range(2):  # the files are put in the outbox, then the index waits for them
         with database.session() as session:
             at = now() + timedelta(seconds=9)

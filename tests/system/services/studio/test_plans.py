@@ -72,6 +72,7 @@ def test_a_plan_is_made_by_a_form_and_a_batch_leaves_by_it(page: Page, account, 
 
 def test_a_plan_keeps_what_its_form_has_no_fields_for(page: Page, account):
     plan = b"""{"hold": {"proof": 3, "conditions": [{"value": "total", "above": 9}]}, "index": "ndjson",
+        "split": {"weight": 900}, "inserts": [{"feeder": 2, "grams": 3}], "weight": {"sheet": 5},
         "marks": {"type": "omr", "left": 5, "top": 90, "pitch": 5}}"""
     headers = {"Content-Type": "application/json"}
     assert account.request("PUT", "/v2/plans/kept", plan, headers=headers).status == 201
@@ -85,6 +86,8 @@ def test_a_plan_keeps_what_its_form_has_no_fields_for(page: Page, account):
     held = [{"value": "total", "above": 9}, {"value": "to.zip", "missing": True}]
     assert stored["hold"] == {"proof": 3, "conditions": held}
     assert stored["index"] == "ndjson"
+    assert (stored["split"], stored["weight"]) == ({"weight": 900}, {"sheet": 5})
+    assert stored["inserts"] == [{"feeder": 2, "grams": 3}]
     assert (stored["marks"]["top"], stored["marks"]["pitch"]) == (95, 5)
     page.get_by_label("From the left edge, mm").fill("150")
     page.get_by_label("Kind").select_option("itf")
