@@ -79,13 +79,9 @@ def test_the_largest_code_is_read_at_the_resolution_of_a_fax():
 def test_a_slip_speaks_the_language_of_its_element(lang):
     texts = SLIP_TEXTS[lang]
     shown = text_of(made(SLIP, f'lang="{lang}"'))
-    for word in (
-        texts["title"],
-        texts["beneficiary"],
-        texts["amount"],
-        texts["remittance"],
-        texts["scan"],
-    ):
+    # The title mixes directions in Arabic and Hebrew: its words are read in the order of the page.
+    assert set(texts["title"].split()) <= set(shown.split())
+    for word in (texts["beneficiary"], texts["amount"], texts["remittance"], texts["scan"]):
         assert word in shown
     referred = {**SLIP, "text": None, "reference": "RF18 5390 0754 7034"}
     shown = text_of(made(referred, root=f'lang="{lang}"'))
