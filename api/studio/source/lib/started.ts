@@ -6,6 +6,7 @@ import { t } from "./messages";
 import type { BatchItems } from "./records";
 import { type Shape, toDocument } from "./template-data";
 import type { Batch, BatchItem } from "./types";
+import { writeWorkbook } from "./workbook";
 
 /** Rows of a table, as cells of the columns, together for each document. */
 export interface Documents {
@@ -37,8 +38,8 @@ export async function repeatFailed(batch: string): Promise<Batch> {
   return startBatch({ ...sent, documents: failed.map(({ index }) => sent.documents[index] ?? []) }, query);
 }
 
-/** Return the documents that failed as CSV: number, the cells of the rows where they are known, and the reasons. @throws Failure */
-export async function writeFailed(batch: string): Promise<string> {
+/** Return the documents that failed as a workbook: number, the cells of the rows where they are known, and the reasons. @throws Failure */
+export async function writeFailed(batch: string): Promise<Uint8Array<ArrayBuffer>> {
   const sent = STARTED.get(batch)?.sent;
   const rows = (await readFailed(batch)).flatMap(({ index, error }) => {
     const reasons = error?.stackTrace?.map(({ message }) => message) ?? [];
@@ -46,7 +47,7 @@ export async function writeFailed(batch: string): Promise<string> {
     const own = sent?.documents[index] ?? [[]];
     return own.map((cells) => [String(index + 1), ...(sent?.columns ?? []).map((_, at) => cells[at] ?? ""), reason]);
   });
-  return writeCsv({ columns: [t("batches.number"), ...(sent?.columns ?? []), t("batches.reason")], rows });
+  return writeWorkbook(batch, [[t("batches.number"), ...(sent?.columns ?? []), t("batches.reason")], ...rows]);
 }
 
 async function readFailed(batch: string): Promise<BatchItem[]> {

@@ -232,7 +232,7 @@ export const de: Record<keyof typeof en, string> = {
   "batches.more": "Nur die ersten Dokumente werden angezeigt; filtern Sie nach Status.",
   "batches.cancelTitle": "Diesen Stapel abbrechen?",
   "batches.cancelAction": "Stapel abbrechen",
-  "batches.saveFailed": "Fehlgeschlagene als CSV",
+  "batches.saveFailed": "Fehlgeschlagene als XLSX",
   "batches.reason": "Grund",
   "batches.repeat.one": "Das fehlgeschlagene erneut erzeugen",
   "batches.repeat.other": "Die {n} fehlgeschlagenen erneut erzeugen",

@@ -230,7 +230,7 @@ export const en = {
   "batches.more": "Only the first documents are shown; filter them by status.",
   "batches.cancelTitle": "Cancel this batch?",
   "batches.cancelAction": "Cancel the batch",
-  "batches.saveFailed": "Failures as CSV",
+  "batches.saveFailed": "Failures as XLSX",
   "batches.reason": "Reason",
   "batches.repeat.one": "Render the failed one again",
   "batches.repeat.other": "Render the {n} failed again",

@@ -10,6 +10,7 @@ import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { canRepeat, repeatFailed, writeFailed } from "../lib/started";
 import type { Account, Batch, BatchItem, PageProps } from "../lib/types";
+import { WORKBOOK } from "../lib/workbook";
 import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
 import { Run } from "./run";
@@ -140,7 +141,7 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
   };
   const save = (from: string, name: string) => attempt(() => download(from, name));
   // With a byte order mark: without it Excel reads Windows-1252.
-  const saveFailed = async () => saveFile(new Response(`\uFEFF${await writeFailed(id)}`, { headers: { "Content-Type": "text/csv" } }), "failed.csv");
+  const saveFailed = async () => saveFile(new Response(await writeFailed(id), { headers: { "Content-Type": WORKBOOK } }), "failed.xlsx");
   return (
     <>
       <p class="crumb">

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 
 import pytest
-from playwright.sync_api import Page, expect
+from openpyxl import load_workbook
+from playwright.sync_api import Download, Page, expect
 
 from api.render.inspection import SPREADSHEET_TYPE
 from shared.templates.public import FOLDER
@@ -27,6 +29,15 @@ DROP = """([name, bytes]) => {
   document.querySelector(".page").dispatchEvent(
     new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 }"""
+
+
+def read_saved(saved: Download) -> list[list[str]]:
+    """Return the cells of a workbook, which are texts, none of them a formula."""
+    (sheet,) = load_workbook(io.BytesIO(saved.path().read_bytes())).worksheets
+    assert sheet.freeze_panes == "A2"
+    rows = [*sheet.iter_rows()]
+    assert {cell.data_type for row in rows for cell in row} == {"s"}
+    return [[cell.value for cell in row] for row in rows]
 
 
 @pytest.fixture
@@ -71,11 +82,11 @@ def test_a_dropped_csv_becomes_a_batch(page: Page, account, template):
     (batch,) = account.request("GET", "/v2/batches").json["batches"]
     assert (batch["succeeded"], batch["failed"]) == (2, 1)
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Failures as CSV").click()
-    head, row = saved.value.path().read_text("utf-8-sig").splitlines()
-    assert head == "Document,number,buyer.name,total,Reason"
-    assert row.startswith("3,3,Last,x,")
-    assert "total" in row
+        page.get_by_role("button", name="Failures as XLSX").click()
+    head, row = read_saved(saved.value)
+    assert head == ["Document", "number", "buyer.name", "total", "Reason"]
+    assert row[:4] == ["3", "3", "Last", "x"]
+    assert "total" in row[4]
     page.get_by_role("button", name="Render the failed one again").click()
     expect(page.get_by_text("1 of 1, 1 failed")).to_be_visible(timeout=60_000)
 
@@ -109,7 +120,7 @@ def test_rows_of_one_number_become_one_document(page: Page, account):
         b'<p for="line in lines">{{ line.text }} {{ line.qty * 2 }}</p></flow></document>'
     )
     page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
-    rows = b"Number,To,Text,Qty\nA1,Ada,Pen,2\nB2,Bo,Cup,x\nA1,,Ink,3\n"
+    rows = b'Number,To,Text,Qty\nA1,Ada,Pen,2\nB2,Bo,"=1+1 <&> ""\x01Cup""",x\nA1,,Ink,3\n'
     choose = page.locator("input[type=file]")
     choose.set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": rows})
     expect(page.get_by_label("Path of the column Text")).to_have_value("lines.text")
@@ -124,10 +135,10 @@ def test_rows_of_one_number_become_one_document(page: Page, account):
     page.get_by_role("button", name="Render 2 documents").click()
     expect(page.get_by_text("2 of 2, 1 failed")).to_be_visible(timeout=60_000)
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Failures as CSV").click()
-    head, row = saved.value.path().read_text("utf-8-sig").splitlines()
-    assert head == "Document,number,to,lines.text,lines.qty,Reason"
-    assert row.startswith("2,B2,Bo,Cup,x,")
+        page.get_by_role("button", name="Failures as XLSX").click()
+    head, row = read_saved(saved.value)
+    assert head == ["Document", "number", "to", "lines.text", "lines.qty", "Reason"]
+    assert row[:5] == ["2", "B2", "Bo", '=1+1 <&> "Cup"', "x"]
     (batch,) = account.request("GET", "/v2/batches").json["batches"]
     result = account.request("GET", f"/v2/batches/{batch['id']}/result").body
     text = subprocess.run(["pdftotext", "-", "-"], input=result, capture_output=True, check=True)

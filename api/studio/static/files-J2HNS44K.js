@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-GYPUMIOQ.js";import"./chunk-N74PSOMC.js";import"./chunk-BCNDRVE2.js";import"./chunk-ZRHY5YQL.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-KPH2N76Z.js";import"./chunk-WE77XNKR.js";import"./chunk-JDRDBG4T.js";import"./chunk-ZRHY5YQL.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
