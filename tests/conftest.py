@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -137,6 +138,19 @@ def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("database") / "empty.sqlite"
     upgrade(f"sqlite:///{path}")
     return path
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run two cases of each test on PostgreSQL: further ones differ in what is asked, not in what SQL is sent."""
+    kept, left_out = list[pytest.Item](), list[pytest.Item]()
+    cases = Counter[tuple[Path, str]]()
+    for item in items:
+        test = item.path, item.nodeid.partition("[")[0]
+        is_case = "[postgresql-" in item.nodeid
+        cases[test] += is_case
+        (left_out if is_case and cases[test] > 2 else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
