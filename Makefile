@@ -45,7 +45,7 @@ golden: $(DEV_READY) ## lay out every golden case and compare it with its refere
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, SoftHSM, veraPDF and the schemas of others
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, SoftHSM, veraPDF and the schemas of others, and small runs of faults
 	@sh deploy/setup/need-postgresql.sh
 	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
 	@sh deploy/setup/need-program.sh rabbitmq-server rabbitmq-server
@@ -60,7 +60,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) --ignore tests/containers -m "services and not system and not faults" -n 2
-	@$(PYTEST) $(FARMS) -m "services and (system or faults) and not long" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "(services and (system or faults) or faults and not alone) and not long" -n 3 --dist loadfile
 test-containers: $(DEV_READY) ## build the image, run the farm of compose.yaml by podman and harm it (as root on Debian 12)
 	@sh deploy/setup/need-program.sh debootstrap debootstrap
 	@sh deploy/setup/need-program.sh buildah buildah
@@ -82,7 +82,7 @@ test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full 
 test-long: $(DEV_READY) ## what takes longer: bounds at full size, kills, restoring, changing secrets under load
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m "long and not services and not system and not faults and not alone" -n 2
-	@$(PYTEST) $(FARMS) -m "((long and system and not faults) or (faults and not long and not services)) and not alone" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "long and system and not faults and not alone" -n 3 --dist loadfile
 	@$(PYTEST) -m "alone and not services and not (faults and long)"
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
