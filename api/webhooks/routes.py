@@ -80,6 +80,13 @@ class _TargetRoutes(Routes):
     is_readable = False  # they are addresses of other systems
     _kind: ClassVar[type[Receiver]]
 
+    def _check_url(self, url: str) -> None:
+        try:
+            self._ports.fetcher.check(url)
+        except TargetRefusedError as error:
+            message = f"Invalid {self._kind.name}: url is not allowed: {error}."
+            raise ServiceError(400, message) from error
+
     @get(
         "/v2/$plural",
         {200: json_response("The $plural, without their secrets.", "$Plural")},
@@ -166,10 +173,7 @@ class WebhookRoutes(_TargetRoutes):
         webhook. An account has at most $most.
         """
         asked = receive_record(request, WebhookRequest, what="webhook")
-        try:
-            self._ports.fetcher.check(asked.url)
-        except TargetRefusedError as error:
-            raise ServiceError(400, f"Invalid webhook: url is not allowed: {error}.") from error
+        self._check_url(asked.url)
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = webhooks.create_webhook(
@@ -252,10 +256,7 @@ class DestinationRoutes(_TargetRoutes):
         """
         settings = receive_record(request, DestinationRequest, what="destination")
         address = check_destination(settings)
-        try:
-            self._ports.fetcher.check(address.target.url)
-        except TargetRefusedError as error:
-            raise ServiceError(400, f"Invalid destination: url is not allowed: {error}.") from error
+        self._check_url(address.target.url)
         if settings.mail and settings.mail.link_hours and not self._ports.public_url:
             raise ServiceError(
                 409,
@@ -349,7 +350,8 @@ class LinkRoutes(Routes):
             raise ServiceError(410, "This link has ended. Ask the sender for the file.")
         account_id, source, name = file
         if self._ports.cell(account_id).rates.take(delivery_id, _LINK_RATE).is_over:
-            message, told = "Too many requests for this link.", {"Retry-After": "60"}
+            message = "Too many requests for this link."
+            told = {"Retry-After": str(_LINK_RATE.window_seconds)}
             raise ServiceError(429, message, code=ErrorCode.RATE_LIMITED, headers=told)
         blob = BlobFile(self._ports.blobs, source.key or "", source.size, source.offset)
         headers = {

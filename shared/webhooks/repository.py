@@ -65,9 +65,9 @@ class WebhookEvent(StrEnum):
     FILE_TEST = "file.test"
 
 
-TESTS: Final = (WebhookEvent.WEBHOOK_TEST, WebhookEvent.FILE_TEST)
-SUBSCRIBABLE_EVENTS: Final = tuple(event for event in WebhookEvent if event not in TESTS)
 _Event = Literal["job.succeeded", "job.failed", "batch.finished"]
+SUBSCRIBABLE_EVENTS: Final = tuple(map(WebhookEvent, get_args(_Event)))
+TESTS: Final = tuple(event for event in WebhookEvent if event not in SUBSCRIBABLE_EVENTS)
 _Events = Annotated[tuple[_Event, ...], Meta(min_length=1, max_length=len(SUBSCRIBABLE_EVENTS))]
 
 
