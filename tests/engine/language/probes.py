@@ -589,7 +589,13 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         }
         for tag in ("header", "footer")
     },
-    **{tag: {"outline": Probe("false")} for tag in ("h1", "h2", "h3", "h4", "h5", "h6")},
+    **{
+        tag: {
+            "outline": Probe("false"),
+            "span": Probe("columns", host=f'<div columns="2"><p>one</p><{tag} @>two</{tag}><p>three</p></div>'),
+        }
+        for tag in ("h1", "h2", "h3", "h4", "h5", "h6")
+    },
     "div": {
         "optional-images": Probe("true", reported="image-missing", host=f"<div @>{_NO_IMAGE}</div>"),
         "columns": Probe("2"),

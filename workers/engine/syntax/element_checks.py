@@ -462,6 +462,8 @@ class _PageChecker:
                 yield from _check_flow_box(element)
             if element.tag == "figure":
                 yield from _check_float(element, parent, in_flow=in_flow)
+            if element.tag in HEADINGS and element.attributes.get("span") == "columns":
+                yield from _check_span(element, parent)
             is_in_flow = in_flow and element.tag in _IN_FLOW and not _is_positioned(element)
             yield from self._check_inside(element, in_flow=is_in_flow)
 
@@ -491,6 +493,14 @@ def _check_float(figure: Element, parent: Element, *, in_flow: bool) -> Iterator
             what = f"A `figure` in the columns of a `{parent.tag}` floats only across them"
             advice = 'write span="columns", or give the columns to the `area`'
             yield "float-span", f"{what}; {advice}", figure
+
+
+def _check_span(heading: Element, parent: Element) -> Iterator[Problem]:
+    """Yield a heading of the body: no `div` is around it, as there may be around an inserted flow."""
+    if parent.tag == "flow" and parent.attributes.get("name", BODY) == BODY:
+        what = f"A `{heading.tag}` spans the columns of a `div`, not those of an `area`"
+        advice = 'write the text of its columns in `<div columns="2">`'
+        yield "heading-span", f"{what}; {advice}", heading
 
 
 def _has_columns(element: Element) -> bool:

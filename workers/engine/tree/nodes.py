@@ -194,11 +194,15 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphExtras:
-    """Rare parts of a paragraph: a number, a leader to a page, and whether it holds references."""
+    """Rare parts of a paragraph: a number, a leader to a page, and whether it holds references.
+
+    A heading that `spans_columns` stands across those of the container around it.
+    """
 
     label: Label | None = None
     leader: Leader | None = None
     has_references: bool = False
+    spans_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,11 +5,12 @@ An `address` is a box in the window of an envelope; a flow fills pages, or is pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
 from functools import partial
+from itertools import groupby
 from typing import Final
 
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
@@ -419,21 +420,50 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
         computed = common.compute(scope, parent)
         name = common.read_id(scope)
         around = scope.enter(figure_id=name) if tag == "figure" else scope
+        blocks = common.build_inside(inner, around, computed)
+        columned = columns(scope, computed) if columns else None
+        if columned is not None and any(_spans_columns(block) for block in blocks):
+            plain = common.box(scope, context.sheet.compute_anonymous(computed), (), None)
+            blocks, columned = tuple(_split_columns(blocks, plain, columned)), None
         out.append(
             nodes.Container(
                 common.source(scope),
                 role,
                 computed.style,
-                common.build_inside(inner, around, computed),
+                blocks,
                 place(scope, computed) if place else None,
                 name,
                 tag == "box",
-                columns(scope, computed) if columns else None,
+                columned,
                 floating(scope) if floating else None,
             )
         )
 
     return build
+
+
+def _spans_columns(block: nodes.Block) -> bool:
+    while isinstance(block, nodes.Container) and len(block.children) == 1:
+        block = block.children[0]
+    extra = block.extra if isinstance(block, nodes.Paragraph) else None
+    return extra is not None and extra.spans_columns
+
+
+def _split_columns(
+    blocks: Iterable[nodes.Block], plain: nodes.Container, columns: nodes.ColumnLayout
+) -> Iterator[nodes.Block]:
+    """Yield the headings that span columns, and containers in columns between them.
+
+    Those above a heading are balanced, whatever the last ones are (CSS Multi-column 1, 6.1).
+    """
+    groups = [(spans, tuple(group)) for spans, group in groupby(blocks, _spans_columns)]
+    for number, (spans, group) in enumerate(groups, 1):
+        if spans:
+            yield from group
+            continue
+        is_balanced = columns.is_balanced or number < len(groups)
+        inner = replace(columns, is_balanced=is_balanced)
+        yield replace(plain, children=group, columns=inner)
 
 
 def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:

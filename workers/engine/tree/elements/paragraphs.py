@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from workers.engine.syntax.nodes import Element
@@ -45,7 +46,7 @@ def compile_paragraph(element: Element, context: CompileContext) -> NodeBuilder:
 class _ParagraphBuilder(BlockBuilder):
     """Builds a paragraph. A class with slots, as a document may have half a million."""
 
-    __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "sheet")
+    __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "sheet", "span")
     inner: NodeBuilder
 
     def __init__(self, element: Element, context: CompileContext) -> None:
@@ -53,6 +54,7 @@ class _ParagraphBuilder(BlockBuilder):
         is_heading = element.tag in HEADING_ROLES
         self.role = _PARAGRAPH_ROLES.get(element.tag, nodes.Role.P)
         self.outline = context.compile_attribute(element, "outline") if is_heading else None
+        self.span = context.compile_attribute(element, "span") if is_heading else None
         self.sheet = context.sheet
         self.features = context.features
         self.repeats = context.is_page_time  # on pages or in heads of tables, where nothing counts
@@ -81,6 +83,8 @@ class _ParagraphBuilder(BlockBuilder):
         first = names[0] if names else None
         source = self.source(scope)
         extra = make_extras(label, inlines, self.features)
+        if self.span is not None and self.span.read(scope) == "columns":
+            extra = replace(extra or nodes.ParagraphExtras(), spans_columns=True)
         style = style_for(inlines, computed)
         made = nodes.Paragraph(source, self.role, style, inlines, entry or None, first, extra)
         if is_collected:
