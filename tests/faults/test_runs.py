@@ -68,7 +68,8 @@ def test_workers_are_killed_while_they_render_and_write_a_run(
 
     strike(kills * 4 // 5)
     wait_until(lambda: is_delivered(documents - HELD), seconds=ENDED_SECONDS)
-    assert account_of(farm, batch_id)["held"] == HELD
+    account = account_of(farm, batch_id)
+    assert account["held"] == HELD, (account, farm.client().ask("GET", f"/v2/batches/{batch_id}"))
     released = farm.client().ask("POST", f"/v2/batches/{batch_id}/release")
     assert released["status"] == 200
     strike(kills)

@@ -71,6 +71,7 @@ from workers.engine.merged_pdf import join_parts, sort_parts
 
 _PARTS_AT_ONCE: Final = 200
 _MAX_ATTEMPTS: Final = 3
+_MAX_KILLED: Final = 12  # attempts whose process was killed: by the documents, or with its worker
 _PATIENCE: Final = timedelta(hours=24)  # during an outage; the same as for jobs
 # With a missing part: the folder of the store may not be mounted.
 _PATIENCE_WITH_MISSING: Final = timedelta(hours=1)
@@ -82,8 +83,8 @@ def run_assembly(task: Assembly, batch_context: BatchContext) -> None:
     """Join the PDF of a batch whose documents have all ended, and finish the batch; write the proof of a run
     before its end, and the files of decisions after it.
 
-    Maintenance repeats a failed run, up to three attempts in total, and for a day during an outage.
-    Then the batch is finished without a PDF, with an error.
+    Maintenance repeats a failed run, up to three attempts in total, one whose process was killed up to twelve, and
+    for a day during an outage. Then the batch is finished without a PDF, with an error.
 
     Raises:
         Unavailable: a part of the farm is unavailable; maintenance publishes the task again.
@@ -119,7 +120,7 @@ def _try(
         this = begin_assembly_attempt(session, batch.id, at=now())
     if this is None:
         return
-    if this.number > _MAX_ATTEMPTS:
+    if this.number > _MAX_KILLED:
         _give_up(batch, batch_context, _failed(None))
         return
     try:
