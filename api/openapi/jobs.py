@@ -30,6 +30,7 @@ from shared.batches.plans import (
     IndexFormat,
     Insert,
     Marks,
+    Paper,
     Plan,
     PostageClass,
     Priority,
@@ -103,7 +104,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("pages", "error", "warnings"),
     ),
-    "PlanSplit": record_schema(Split),
+    "PlanSplit": record_schema(Split, by_hand=array_of("PlanCondition", maxItems=10)),
     "PlanMarks": record_schema(Marks),
     "PlanHold": record_schema(Hold, conditions=array_of("PlanCondition", maxItems=20)),
     "PlanCondition": record_schema(
@@ -117,7 +118,10 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "PlanInsert": record_schema(Insert, conditions=array_of("PlanCondition", maxItems=10)),
     "PostageClass": record_schema(PostageClass),
-    "PlanWeight": record_schema(Weight, classes=array_of("PostageClass", maxItems=MAX_CLASSES)),
+    "PlanPaper": record_schema(Paper),
+    "PlanWeight": record_schema(
+        Weight, paper=ref("PlanPaper"), classes=array_of("PostageClass", maxItems=MAX_CLASSES)
+    ),
     "Plan": record_schema(
         Plan,
         split=ref("PlanSplit"),

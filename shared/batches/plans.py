@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, groupby, pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -36,6 +36,11 @@ _MARK_FORMAT: Final = (
 _MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
 _DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
 _SET_PATHS: Final = ("set.weight", "set.class", "set.inserts")
+_SET_SHEETS: Final = "set.sheets"
+_PAPER: Final = (
+    "paper."  # the grams of a document's sheets among its values; no path ends with a dot
+)
+BY_HAND: Final = "by hand"  # the value of files of sets that are no machine's
 PROOF: Final = "proof"  # why a document is held until the proof is released
 Value = str | int | float | bool | None
 _Member = TypeVar("_Member")
@@ -56,6 +61,39 @@ class IndexFormat(StrEnum):
     NDJSON = "ndjson"
 
 
+class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a value is where a document is held, has an insert or is by hand: everything that is given."""
+
+    value: Annotated[
+        _Path,
+        doc(
+            "A path into the payload; but for inserts set.sheets, set.weight, set.class and set.inserts are of "
+            "the set."
+        ),
+    ]
+    one_of: Annotated[
+        tuple[str | int | float | bool, ...],
+        doc("It is one of these."),
+        msgspec.Meta(max_length=100),
+    ] = ()
+    above: Annotated[float | None, doc("It is a number above this one.")] = None
+    below: Annotated[float | None, doc("It is a number below this one.")] = None
+    missing: Annotated[bool, doc("There is none, or null.")] = False
+
+    def holds(self, found: Value) -> bool:
+        """Return whether it is true of a value."""
+        if self.missing:
+            return found is None
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        amount = float(found) if is_number and found is not None else None
+        return (
+            found is not None
+            and (not self.one_of or found in self.one_of)
+            and (self.above is None or (amount is not None and amount > self.above))
+            and (self.below is None or (amount is not None and amount < self.below))
+        )
+
+
 class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where another file begins: after so many documents, sheets or grams, or where a value changes."""
 
@@ -66,6 +104,14 @@ class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         _Path | None,
         doc("A path into the payload, or set.class: each value has files of its own."),
     ] = None
+    by_hand: Annotated[
+        tuple[Condition, ...],
+        doc(
+            "Sets of which one of these is true, such as set.sheets above those that the machine takes, have files "
+            "of their own, the last ones."
+        ),
+        msgspec.Meta(max_length=10),
+    ] = ()
 
 
 class MarkType(StrEnum):
@@ -114,33 +160,6 @@ class Marks(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         }
 
 
-class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a value of the payload is where a document is held, or has an insert: everything that is given."""
-
-    value: Annotated[_Path, doc("A path into the payload.")]
-    one_of: Annotated[
-        tuple[str | int | float | bool, ...],
-        doc("It is one of these."),
-        msgspec.Meta(max_length=100),
-    ] = ()
-    above: Annotated[float | None, doc("It is a number above this one.")] = None
-    below: Annotated[float | None, doc("It is a number below this one.")] = None
-    missing: Annotated[bool, doc("There is none, or null.")] = False
-
-    def holds(self, found: Value) -> bool:
-        """Return whether it is true of a value."""
-        if self.missing:
-            return found is None
-        is_number = isinstance(found, int | float) and not isinstance(found, bool)
-        amount = float(found) if is_number and found is not None else None
-        return (
-            found is not None
-            and (not self.one_of or found in self.one_of)
-            and (self.above is None or (amount is not None and amount > self.above))
-            and (self.below is None or (amount is not None and amount < self.below))
-        )
-
-
 class Hold(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which documents are in no file until they are released."""
 
@@ -179,10 +198,19 @@ class PostageClass(Record, frozen=True, forbid_unknown_fields=True):
     up_to: Annotated[_Grams, doc("The most grams of a set.")]
 
 
+class Paper(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Grams of a sheet by the `media` of its front, where they are not those of every sheet."""
+
+    plain: _Grams | None = None
+    letterhead: _Grams | None = None
+    slip: _Grams | None = None
+
+
 class Weight(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a set weighs, in grams: its sheets, its inserts and its envelope."""
 
     sheet: Annotated[_Grams, doc("A sheet of paper; A4 of 80 g/m² has 4.99.", examples=[4.99])]
+    paper: Annotated[Paper, doc("Sheets of other papers, by the medium of their pages.")] = Paper()
     envelope: Annotated[_Grams, doc("The envelope.")] = 0
     classes: Annotated[
         tuple[PostageClass, ...],
@@ -203,8 +231,8 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     sort: Annotated[
         tuple[_Order, ...],
         doc(
-            "Paths into the payload, such as address.postcode, or set.weight, set.class and set.inserts, the first "
-            "one first; -path descends."
+            "Paths into the payload, such as address.postcode, or set.sheets, set.weight, set.class and set.inserts, "
+            "the first one first; -path descends."
         ),
         msgspec.Meta(max_length=8),
     ] = ()
@@ -242,8 +270,9 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         """The paths whose values are kept with each document."""
         named = [key.removeprefix("-") for key in self.keys if not self.is_of_set(key)]
         named += [self.household] if self.household else []
-        conditions = (self.hold.conditions, *(each.conditions for each in self.inserts))
-        named += [condition.value for condition in chain(*conditions)]
+        conditions = chain(self.hold.conditions, self.split.by_hand)
+        named += [each.value for each in conditions if not self.is_of_set(each.value)]
+        named += [each.value for each in chain(*(each.conditions for each in self.inserts))]
         return list(dict.fromkeys([*named, *self.fields]))
 
     @property
@@ -258,7 +287,12 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     def is_of_set(self, key: str) -> bool:
         """Return whether a key of the order is a value of sets."""
-        return key.removeprefix("-") in self.set_paths
+        return key.removeprefix("-") in (_SET_SHEETS, *self.set_paths)
+
+    @property
+    def set_conditions(self) -> Sequence[Condition]:
+        """The conditions that hold sets; their values are known where the run is arranged."""
+        return [each for each in self.hold.conditions if self.is_of_set(each.value)]
 
     def find_hold(
         self, values: Mapping[str, Value], warnings: Iterable[str], *, left_out: int
@@ -271,13 +305,22 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         if found or (wanted and left_out):
             return f"warning:{found or 'more'}"
         for condition in self.hold.conditions:
-            if condition.holds(values.get(condition.value)):
+            is_of_set = self.is_of_set(condition.value)
+            if not is_of_set and condition.holds(values.get(condition.value)):
                 return f"condition:{condition.value}"
         return PROOF if self.hold.proof else None
 
     def sheets_of(self, pages: int) -> int:
         """Return the number of sheets of a document."""
         return (pages + 1) // 2 if self.duplex else pages
+
+    def weigh_paper(self, media: Sequence[str]) -> Mapping[str, Value]:
+        """Return the grams of a document's sheets as one of its values, none where all sheets weigh the same."""
+        if self.weight is None or self.weight.paper == Paper():
+            return {}
+        sheet, papers = self.weight.sheet, msgspec.structs.asdict(self.weight.paper)
+        grams = [papers.get(medium) for medium in media[:: 2 if self.duplex else 1]]
+        return {_PAPER: round(sum(sheet if each is None else each for each in grams), 3)}
 
 
 class StoredPlan(ShownRecord, frozen=True):
@@ -312,6 +355,8 @@ class RunSet(msgspec.Struct, frozen=True):
 
     def find_value(self, path: str) -> Value:
         """Return a value of the set, or of its first document."""
+        if path == _SET_SHEETS:
+            return self.sheets
         own = self.documents[0].values if path not in self.values else self.values
         return own.get(path)
 
@@ -328,9 +373,31 @@ class RunFile(msgspec.Struct, frozen=True):
         return [document for each in self.sets for document in each.documents]
 
 
-def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
+def find_held_sets(plan: Plan, documents: Iterable[RunDocument]) -> dict[int, str]:
+    """Return why the documents of sets are held that a condition is true of, by their indexes."""
+    reasons = [(each, _find_reason(plan, each)) for each in _make_sets(plan, documents)]
+    return {
+        document.index: reason for each, reason in reasons if reason for document in each.documents
+    }
+
+
+def _find_reason(plan: Plan, each: RunSet) -> str | None:
+    true = (one for one in plan.set_conditions if _is_true(plan, one, each))
+    return next((f"condition:{one.value}" for one in true), None)
+
+
+def _is_true(plan: Plan, condition: Condition, each: RunSet) -> bool:
+    """Return whether a condition is true of a set or one of its documents."""
+    if plan.is_of_set(condition.value):
+        return condition.holds(each.find_value(condition.value))
+    return any(condition.holds(document.values.get(condition.value)) for document in each.documents)
+
+
+def arrange(
+    plan: Plan, documents: Iterable[RunDocument], *, with_held: bool = False
+) -> list[RunFile]:
     """Return the files of a run with their sets, in order. Sets are made of documents in the order of the payload,
-    and then sorted by what they have themselves.
+    and then sorted by what they have themselves. Those that a condition holds are left out unless `with_held`.
 
     Numbers stand before texts, texts are in the order of their characters, documents without a value
     last; equal ones stay in the order of the body.
@@ -338,17 +405,19 @@ def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
     Raises:
         TooManyFilesError: there are more than `MAX_FILES`.
     """
-    keys = plan.keys
-    of_payload = [key for key in keys if not plan.is_of_set(key)]
-    ordered = _sort(documents, of_payload, lambda each, path: each.values.get(path))
-    sets = [_make_set(plan, members) for members in _group(plan, ordered)]
-    if len(of_payload) < len(keys):
-        sets = _sort(sets, keys, RunSet.find_value)
+    sets = _make_sets(plan, documents)
+    if plan.set_conditions and not with_held:
+        sets = [each for each in sets if _find_reason(plan, each) is None]
+    if any(plan.is_of_set(key) for key in plan.keys):
+        sets = _sort(sets, plan.keys, RunSet.find_value)
+    by_hand = [any(_is_true(plan, one, each) for one in plan.split.by_hand) for each in sets]
+    ordered = sorted(zip(by_hand, sets, strict=True), key=itemgetter(0))
     most = (plan.split.documents, plan.split.sheets, plan.split.weight)
     files: list[RunFile] = []
     size: Sequence[float] = (0, 0, 0)
-    for each in sets:
+    for is_by_hand, each in ordered:
         value = each.find_value(plan.split.value) if plan.split.value else None
+        value = BY_HAND if is_by_hand else value
         own = (len(each.documents), each.sheets, each.weight)
         size = [round(before + more, 3) for before, more in zip(size, own, strict=True)]
         is_full = any(limit and taken > limit for limit, taken in zip(most, size, strict=True))
@@ -361,6 +430,13 @@ def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
             size = own
         files[-1].sets.append(each)
     return files
+
+
+def _make_sets(plan: Plan, documents: Iterable[RunDocument]) -> list[RunSet]:
+    """Return documents as sets in the order of the payload."""
+    keys = [key for key in plan.keys if not plan.is_of_set(key)]
+    ordered = _sort(documents, keys, lambda each, path: each.values.get(path))
+    return [_make_set(plan, members) for members in _group(plan, ordered)]
 
 
 def _sort(
@@ -409,12 +485,16 @@ def _make_set(plan: Plan, members: Sequence[RunDocument]) -> RunSet:
             for document in members
         )
     )
-    return RunSet(members, sheets, *_weigh(plan, sheets, feeders))
+    papers = [document.values.get(_PAPER) for document in members]
+    paper = sum(each for each in papers if isinstance(each, int | float))
+    if plan.weight is not None and None in papers:
+        paper = sheets * plan.weight.sheet
+    return RunSet(members, sheets, *_weigh(plan, round(paper, 3), feeders))
 
 
 @lru_cache(maxsize=1024)
 def _weigh(
-    plan: Plan, sheets: int, feeders: tuple[int, ...]
+    plan: Plan, paper: float, feeders: tuple[int, ...]
 ) -> tuple[float, tuple[int, ...], Mapping[str, Value]]:
     """Return the weight, the feeders and the values of a set; equal sets share them."""
     own: dict[str, Value] = dict.fromkeys(_SET_PATHS)
@@ -422,7 +502,7 @@ def _weigh(
     grams = 0.0
     if plan.weight is not None:
         inserts = sum(each.grams for each in plan.inserts if each.feeder in feeders)
-        grams = round(plan.weight.envelope + sheets * plan.weight.sheet + inserts, 3)
+        grams = round(plan.weight.envelope + paper + inserts, 3)
         own |= {"set.weight": grams, "set.class": plan.weight.find_class(grams)}
     return grams, feeders, own
 
@@ -456,6 +536,7 @@ def check_plan(plan: Plan) -> None:
     if marks is not None:
         _check_format(marks)
     _check_conditions("hold", plan.hold.conditions)
+    _check_conditions("split.by_hand", split.by_hand)
     for insert in plan.inserts:
         _check_conditions("inserts", insert.conditions)
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, BinaryIO, Final
 
-from sqlalchemy import ColumnElement, and_, func, insert, select
+from sqlalchemy import ColumnElement, and_, func, insert, select, update
 
 from shared import json_text
 from shared.batches.plans import (
@@ -19,6 +19,7 @@ from shared.batches.plans import (
     RunFile,
     Value,
     arrange,
+    find_held_sets,
 )
 from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
 from shared.batches.repository import count_items
@@ -148,12 +149,49 @@ def arrange_run(batch: Batch, plan: Plan, items: Iterable[RunItem]) -> list[RunF
     Raises:
         TooManyFilesError: a release has more files than a run may have.
     """
+    reasons = {f"condition:{condition.value}" for condition in plan.set_conditions}
+    has_begun = plan.hold.proof is None or batch.is_proof_released
     releases: dict[int, list[RunDocument]] = {}
     for item in items:
+        if item.status is not ItemStatus.SUCCEEDED:
+            continue
         release = item.find_release(batch)
-        if item.status is ItemStatus.SUCCEEDED and release is not None and release != REJECTED:
+        # Sets of the run are those that were held too: what stands beside them must not become one.
+        if has_begun and item.held in reasons:
+            releases.setdefault(0, []).append(item.as_document())
+        if release is not None and release != REJECTED:
             releases.setdefault(release, []).append(item.as_document())
-    return [file for number in sorted(releases) for file in arrange(plan, releases[number])]
+    return [
+        file
+        for number in sorted(releases)
+        for file in arrange(plan, releases[number], with_held=number > 0)
+    ]
+
+
+def hold_sets(plan: Plan, items: Sequence[RunItem]) -> list[RunItem]:
+    """Return the documents of a run with the reason of those whose set is held, before it is arranged."""
+    if not plan.set_conditions:
+        return [*items]
+    free = [
+        item.as_document()
+        for item in items
+        if item.status is ItemStatus.SUCCEEDED and item.held in (None, PROOF)
+    ]
+    held = find_held_sets(plan, free)
+    return [item.replace(held=held.get(item.index, item.held)) for item in items]
+
+
+def record_held(session: Session, batch: Batch, plan: Plan, items: Sequence[RunItem]) -> None:
+    """Record the documents whose set is held, in the unit of work that finishes their run."""
+    columns = batch_items.c
+    for condition in plan.set_conditions:
+        reason = f"condition:{condition.value}"
+        indexes = [item.index for item in items if item.held == reason]
+        for at in range(0, len(indexes), _ROWS_AT_ONCE):
+            own = columns["index"].in_(indexes[at : at + _ROWS_AT_ONCE])
+            session.execute(
+                update(batch_items).where(columns.batch_id == batch.id, own).values(held=reason)
+            )
 
 
 def add_files(session: Session, batch_id: str, files: Sequence[StoredFile]) -> None:

@@ -395,3 +395,76 @@ def test_what_a_plan_holds_is_checked_when_it_is_stored(caller, hold, told):
 def test_a_plan_without_a_body_is_refused(caller):
     answer = caller.put("/v2/plans/letters")
     assert (answer.status_code, "empty" in answer.json["message"]) == (400, True)
+
+
+SETS = {
+    "sort": ["n"],
+    "fields": ["n"],
+    "household": "home",
+    "duplex": True,
+    "hold": {"conditions": [{"value": "set.sheets", "above": 2}, {"value": "n", "one_of": [6]}]},
+}
+# Two sets of household a stand on both sides of one of three sheets, which is held.
+OF_SETS = [
+    {"n": 1, "home": "a"},
+    {"n": 2, "home": "b", "extra": ["x"] * 4},
+    {"n": 3, "home": "b"},
+    {"n": 4, "home": "a"},
+    {"n": 5, "home": "a"},
+    {"n": 6},
+]
+
+
+def test_a_condition_on_sets_holds_all_their_documents_and_joins_no_others(
+    caller, begin, slices, settings, monkeypatch
+):
+    batch_id = begin(SETS, OF_SETS)
+    slices.work_once()
+    rendered = account_of(caller, batch_id)
+    assert (rendered["open"], rendered["held"]) == (5, 1)
+    task = slices.take()
+    with monkeypatch.context() as patch:
+        patch.setattr(assembly, "record_held", _die)
+        with pytest.raises(KilledError):
+            slices.run(task)
+    assert account_of(caller, batch_id) == rendered
+    SliceWorker(settings).run(task)
+    ended = account_of(caller, batch_id)
+    assert (ended["delivered"], ended["held"], ended["open"], ended["sheets"]) == (3, 3, 0, 3)
+    assert rows(caller, batch_id)["3"] == ("held", "", "condition:set.sheets")
+    first = caller.get(f"/v2/batches/{batch_id}/index").text.splitlines()[1:4]
+    assert [row.split(",")[10] for row in first] == ["1", "2", "2"]
+    decide(caller, batch_id, "reject", documents=[2])
+    decide(caller, batch_id, "release", reason="condition:set.sheets")
+    slices.work_off()
+    ended = account_of(caller, batch_id)
+    assert (ended["delivered"], ended["held"], ended["rejected"]) == (4, 1, 1)
+    assert [title for title, _ in titles(caller, batch_id, 1)] == ["1", "4", "5"]
+    assert [title for title, _ in titles(caller, batch_id, 2)] == ["2"]
+    found = caller.get(f"/v2/batches/{batch_id}/index").text.splitlines()
+    assert [row.split(",")[10] for row in found[1:5]] == ["1", "2", "2", "3"]
+
+
+def _die(*_, **__):
+    raise KilledError
+
+
+@pytest.mark.parametrize("is_released_before", [True, False])
+def test_a_set_that_is_held_stays_held_when_the_proof_is_released(
+    caller, begin, slices, is_released_before
+):
+    plan = SETS | {"hold": {"conditions": SETS["hold"]["conditions"][:1], "proof": 1}}
+    batch_id = begin(plan, OF_SETS)
+    if is_released_before:
+        decide(caller, batch_id, "release", reason="proof")
+    slices.work_off()
+    if not is_released_before:
+        account = account_of(caller, batch_id)
+        assert (account["delivered"], account["held"]) == (0, 6)
+        decide(caller, batch_id, "release", reason="proof")
+        slices.work_off()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["held"]) == (4, 2)
+    decide(caller, batch_id, "release")
+    slices.work_off()
+    assert account_of(caller, batch_id)["delivered"] == 6

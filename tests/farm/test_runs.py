@@ -20,7 +20,7 @@ from shared.db.tables import batch_files, batch_items, batches
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks import repository as webhooks
-from tests.batches import SliceWorker, accept, ndjson, send
+from tests.batches import SliceWorker, accept, ndjson, send, store_template
 from tests.farm.test_batches import KilledError
 from workers.batches import assembly
 from workers.maintenance.recorded_work import ExpireBatches
@@ -275,6 +275,45 @@ def test_the_class_is_the_first_that_a_set_is_not_too_heavy_for(sheet, pages, ex
     weight = plans.Weight(sheet, envelope=0.3, classes=classes)
     [file] = plans.arrange(plans.Plan(weight=weight), [plans.RunDocument(0, pages, {})])
     assert file.sets[0].find_value("set.class") == expected
+
+
+LETTERHEAD = """<document title="Number {{ n }}"><data><json>{"more": []}</json><field name="n" type="integer"/></data>
+<page/><page on="first" media="letterhead"/><flow><p>First</p>
+<p for="line in more" break-before="page">{{ line }}</p></flow></document>"""
+
+
+def test_sheets_weigh_by_the_medium_of_their_fronts(caller, slices):
+    weight = {"sheet": 5, "envelope": 1, "paper": {"letterhead": 5.625, "slip": 4}}
+    plan = {"duplex": True, "household": "home", "weight": weight, "fields": ["n"]}
+    store(caller, plan)
+    template = store_template(caller, LETTERHEAD)
+    letters = ndjson(
+        {"n": n, "more": ["a"] * more, "home": home}
+        for n, more, home in ((1, 0, "b"), (2, 2, "c"), (3, 3, "a"), (4, 1, "a"))
+    )
+    batch_id = accept(caller, template, letters, output="merged", query="&plan=letters")
+    slices.work_off()
+    rows = list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
+    # Of one sheet, of two, and of three sheets with two letterheads.
+    assert [row["weight"] for row in rows] == ["6.625", "11.625", "17.25", "17.25"]
+
+
+def test_sets_that_are_by_hand_have_files_of_their_own_at_the_end():
+    by_hand = (plans.Condition("set.sheets", above=2), plans.Condition("frail", one_of=(True,)))
+    split = plans.Split(value="to", by_hand=by_hand, documents=2)
+    plan = plans.Plan(split=split, household="h", sort=("set.sheets",))
+    assert plan.paths == ["to", "h", "frail"]
+    values = [
+        (3, {"to": "CH"}),
+        (2, {"to": "DE"}),
+        (1, {"to": "DE", "h": 1}),
+        (1, {"to": "DE", "h": 1, "frail": True}),
+        (1, {"to": "CH"}),
+    ]
+    documents = [plans.RunDocument(at, *each) for at, each in enumerate(values)]
+    files = plans.arrange(plan, documents)
+    found = [(file.value, [each.index for each in file.documents]) for file in files]
+    assert found == [("CH", [4]), ("DE", [1]), ("by hand", [0]), ("by hand", [2, 3])]
 
 
 def test_names_of_sets_are_paths_of_the_payload_without_weights_and_inserts():

@@ -55,8 +55,10 @@ from shared.batches.runs import (
     StoredFile,
     add_files,
     arrange_run,
+    hold_sets,
     list_files,
     list_run_items,
+    record_held,
     write_index,
 )
 from shared.blobs.store import BlobMissingError, BlobStore
@@ -176,14 +178,16 @@ def _assemble(batch: Batch, batch_context: BatchContext) -> None:
         if batch.plan is None:
             key, size = _join(batch, batch_context, part=part, out=out)
             files: Sequence[StoredFile] = ()
+            items: Sequence[RunItem] = ()
         else:
             key, size = None, 0
-            files = _write_run(batch, batch.plan, batch_context, part=part)
+            files, items = _write_run(batch, batch.plan, batch_context, part=part)
     keys = [file.blob_key for file in files] + ([key] if key else [])
     with batch_context.database.session() as session:
         finished = finish_merged_batch(session, batch, result_key=key, result_bytes=size, at=now())
-        if finished is not None and files:
+        if finished is not None and batch.plan is not None:
             add_files(session, batch.id, files)
+            record_held(session, batch, batch.plan, items)
     if finished is not None:
         batch_context.flow.report_finished(finished)
         return
@@ -212,7 +216,7 @@ def _write_decisions(batch: Batch, batch_context: BatchContext) -> None:
     """Write what decisions on an ended run have released or reprint, and its index again."""
     assert batch.plan is not None
     with tempfile.TemporaryFile() as part:
-        files = _write_run(batch, batch.plan, batch_context, part=part)
+        files, _ = _write_run(batch, batch.plan, batch_context, part=part)
     with batch_context.database.session() as session:
         used = finish_decisions(session, batch, files)
     for file in files:
@@ -235,8 +239,9 @@ def _write_proof(batch: Batch, batch_context: BatchContext) -> None:
 
 def _write_run(
     batch: Batch, plan: Plan, batch_context: BatchContext, *, part: BinaryIO
-) -> list[StoredFile]:
-    """Store the files of a run that are not written yet and its index, and return them; each page is read once.
+) -> tuple[list[StoredFile], list[RunItem]]:
+    """Store the files of a run that are not written yet and its index, and return them and its documents; each
+    page is read once.
 
     Raises:
         TooManyFilesError: the plan makes too many files of the documents.
@@ -244,9 +249,11 @@ def _write_run(
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
         known = {file.number: file for file in list_files(session, batch.id)}
+    if not batch.status.is_final:
+        items = hold_sets(plan, items)
     writer = _RunWriter(batch, plan, batch_context, part, _find_rendered(items))
     if plan.hold != Hold():
-        arrange(plan, writer.documents)  # held ones have to fit too
+        arrange(plan, writer.documents, with_held=True)  # held ones have to fit too
     files = arrange_run(batch, plan, items)
     places = _place_documents(plan, files)
     pending = [(number, file) for number, file in enumerate(files, 1) if number not in known]
@@ -268,7 +275,7 @@ def _write_run(
         write_index(index, batch, plan, files, items)
         stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0), None))
     log.info("run written", files=len(stored) - 1, documents=len(places))
-    return stored
+    return stored, items
 
 
 def _find_rendered(items: Sequence[RunItem]) -> list[RunItem]:
@@ -338,7 +345,7 @@ class _RunWriter:
         """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
         wanted = self.plan.hold.proof or 0
         first = [document for document in self.documents if document.index < wanted]
-        files = arrange(self.plan.replace(split=Split()), first)
+        files = arrange(self.plan.replace(split=Split()), first, with_held=True)
         places = _place_documents(self.plan, files)
         return self.write([(PROOF_NUMBER, file) for file in files], places)
 

@@ -132,7 +132,7 @@ class MergedPartWriter:
         plan = self._batch.plan
         if plan is None:
             return DocumentResult(index, added.pages, added.filename, warnings=warnings)
-        values = read_values(plan.paths, payload.body)
+        values = {**read_values(plan.paths, payload.body), **plan.weigh_paper(added.media)}
         codes = (warning.code for warning in added.warnings)
         held = plan.find_hold(values, codes, left_out=added.warnings_left_out)
         return DocumentResult(

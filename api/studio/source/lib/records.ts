@@ -646,6 +646,7 @@ export interface PlanSplit {
   sheets?: number;
   weight?: number;
   value?: string;
+  by_hand?: Array<PlanCondition>;
 }
 
 export interface PlanMarks {
@@ -686,8 +687,15 @@ export interface PostageClass {
   up_to: number;
 }
 
+export interface PlanPaper {
+  plain?: number;
+  letterhead?: number;
+  slip?: number;
+}
+
 export interface PlanWeight {
   sheet: number;
+  paper?: PlanPaper;
   envelope?: number;
   classes?: Array<PostageClass>;
 }

@@ -270,7 +270,7 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
   return {
     ...others,
     sort: lines("sort"),
-    split: { ...(text("unit") && { [text("unit")]: Number(text("most") || 2500) }), ...(text("value") && { value: text("value") }) },
+    split: { ...(text("unit") && { [text("unit")]: Number(text("most") || 2500) }), ...(text("value") && { value: text("value") }), ...(stored.split?.by_hand && { by_hand: stored.split.by_hand }) },
     duplex: data.has("duplex"),
     ...(text("household") && { household: text("household") }),
     priority: PRIORITIES.find((each) => each === text("priority")) ?? "normal",
