@@ -89,7 +89,9 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
         return kind.decode(data).replace(**as_sent)
     except msgspec.ValidationError as error:
         accepted = _accepted_values(kind, str(error))
-        raise ServiceError(400, f"Invalid {what}: {error}{accepted}.") from error
+        told = str(error).replace("Object missing required", "missing required")
+        told = told.replace("Object contains unknown", "unknown")
+        raise ServiceError(400, f"Invalid {what}: {told}{accepted}.") from error
     except (ValueError, RecursionError) as error:
         raise _invalid(error) from error
 

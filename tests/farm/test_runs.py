@@ -344,6 +344,20 @@ def test_marks_of_a_plan_are_checked_when_it_is_stored(caller, marks, accepted):
     assert accepted in answer.json["message"]
 
 
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ({"weight": {}}, "Invalid plan: missing required field `sheet` - at `$.weight`."),
+        ({"pages": 1}, "pages"),
+        ({"split": {"by_hand": [{"value": "n"}]}}, "split.by_hand on n has no one_of"),
+        ({"weight": {"sheet": 5, "paper": {"card": 9}}}, "unknown field `card`"),
+    ],
+)
+def test_a_wrong_plan_is_refused_by_its_field(caller, plan, told):
+    answer = caller.put("/v2/plans/letters", json=plan)
+    assert (answer.status_code, told in answer.json["message"]) == (400, True), answer.json
+
+
 def test_an_index_of_json_lines_and_a_falling_order(caller, run):
     plan = {"sort": ["-n"], "index": "ndjson", "fields": ["to.country"]}
     batch_id = run(plan, [each for each in LETTERS if each["n"] != "x"])

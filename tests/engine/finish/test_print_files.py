@@ -8,6 +8,8 @@ from dataclasses import replace
 import pikepdf
 import pytest
 
+from tests.engine.layout.test_color_fonts import PAINTS
+from tests.engine.layout.test_own_fonts import Stored
 from tests.engine.paint.test_spot_colors import separate
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
@@ -116,3 +118,16 @@ def test_an_output_intent_is_the_stored_profile_of_a_printer():
     assert codes("<p>a</p>", "logo") == ["output-intent"]
     found = validate(None, document("<p>a</p>", "logo"), options=OPTIONS, resources=FolderImages())
     assert [each.code for each in found] == ["output-intent"]
+
+
+def test_a_glyph_that_loses_its_colours_is_told():
+    resources = Stored(**{"a-font": PAINTS})
+    resources.find_image = FolderImages().find_image
+    head = HEAD.format("press").replace("<page", '<font family="Swatch" src="a-font"/><page')
+    found = []
+    for family in ("Swatch", "Noto Sans"):
+        source = f'{head}<flow><p font-family="{family}, Noto Sans">x\N{GRINNING FACE}</p></flow></document>'
+        payload = Payload(PayloadKind.XML, source.encode())
+        made = render(None, payload, options=OPTIONS, resources=resources)
+        found.append([each.code for each in made.warnings])
+    assert found == [["print-glyph"], []]

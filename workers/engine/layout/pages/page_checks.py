@@ -26,7 +26,7 @@ from workers.engine.layout.structure import LogicalStructure
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import ConformanceProfiles
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.svg import VectorImage
+from workers.engine.svg import VectorImage, is_drawn_in_colors
 from workers.engine.tree.document import Document, PageMaster
 from workers.engine.units import POINTS_PER_MM, ColorSpace, is_chromatic, mm
 
@@ -45,8 +45,9 @@ def find_page_checks(
 ) -> list[PageCheck]:
     """Return the checks that a document asks for, of a page with its number."""
     checks: list[PageCheck] = []
-    if document.has_print_checks or document.profiles.print is not None:
-        checks.append(_PrintChecks(structure, findings).check)
+    is_for_press = document.profiles.print is not None
+    if document.has_print_checks or is_for_press:
+        checks.append(_PrintChecks(structure, findings, is_for_press).check)
     if any(document.profiles):
         checks.append(_ConformanceChecks(structure, document.profiles, findings).check)
     return checks
@@ -183,11 +184,12 @@ class _PrintChecks:
 
     structure: LogicalStructure | None
     findings: Findings
+    is_for_press: bool
     _reported: set[tuple[str, SourceLocation | None]] = field(default_factory=set)
 
     def check(self, number: int, page: display.LaidOutPage) -> None:
         for item in display.single_items(page.items):
-            fault = _find_fault(item)
+            fault = _find_fault(item) or (self.is_for_press and _find_color_glyph(item)) or None
             if fault is None:
                 continue
             owner = item.node if isinstance(item, display.Picture) else getattr(item, "owner", None)
@@ -221,6 +223,16 @@ def _find_fault(item: display.SingleItem) -> tuple[str, str] | None:
         what = f"A colour of {ink:.0f} per cent of ink"
         return "print-ink", f"{what}; print asks for {MAX_INK} at most: take less of each"
     return None
+
+
+def _find_color_glyph(item: display.SingleItem) -> tuple[str, str] | None:
+    if not isinstance(item, display.ShapedRun):
+        return None
+    colored = (each.text for each in item.clusters if is_drawn_in_colors(item.face, each))
+    if (text := next(colored, None)) is None:
+        return None
+    what = f"The glyph {shorten_value(text)} has colours, and is printed in that of the text"
+    return "print-glyph", f"{what}; draw it as a picture or an SVG"
 
 
 def _describe_line(width: float) -> tuple[str, str]:
