@@ -209,6 +209,7 @@ class ArchiveProfile(StrEnum):
     PDF_A_3B = "pdf/a-3b"
     PDF_A_3U = "pdf/a-3u"
     PDF_A_4 = "pdf/a-4"
+    PDF_A_4E = "pdf/a-4e"
     PDF_A_4F = "pdf/a-4f"
 
     @property
@@ -219,13 +220,13 @@ class ArchiveProfile(StrEnum):
     @property
     def takes_files(self) -> bool:
         """Whether a file may have attachments of any type."""
-        return self.part == 3 or self.level == "F"
+        return self.part == 3 or self.level in ("E", "F")
 
     @property
     def level(self) -> str:
         """The conformance level: B is basic, U names the characters of all text, A has a structure tree too.
 
-        PDF/A-4 has none but F, for files with attachments.
+        PDF/A-4 has none but E, for files of engineering, and F, for files with attachments.
         """
         return self.value[len("pdf/a-4") :].upper()
 

@@ -431,7 +431,7 @@ class _Checker:
             yield "6.6.2.1 a property twice"
         part, level = (values.get(f"{PDFAID}{name}") for name in ("part", "conformance"))
         is_dated = self.part < 4 or values[f"{PDFAID}rev"].text == "2020"
-        levels = "ABU" if self.part < 4 else (None, "F")
+        levels = "ABU" if self.part < 4 else (None, "E", "F")
         stated = None if level is None else level.text
         if part is None or part.text != str(self.part) or stated not in levels or not is_dated:
             yield "6.6.4 identification"
@@ -502,7 +502,7 @@ class _Checker:
     def attachments(self) -> Iterator[str]:
         associated = list(self.pdf.Root.get("/AF", []))
         tree = self.pdf.Root.get("/Names", pikepdf.Dictionary()).get("/EmbeddedFiles")
-        takes_files = self.part == 3 or b"<pdfaid:conformance>F<" in self.data
+        takes_files = self.part == 3 or re.search(b"<pdfaid:conformance>[EF]<", self.data)
         if not takes_files and (tree is not None or associated):
             yield "6.8 embedded file"
         if tree is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,11 +30,11 @@ DOCUMENT = """<document profile="{profile}" title="Über &amp;" author="Ä" subj
   <watermark text="KOPIE"/>
 </document>"""
 FILE = '<attachment name="n.txt">hello</attachment>'
-PDF2 = ["pdf/a-4", "pdf/a-4f", "pdf/ua-2", "pdf/a-4 pdf/ua-2", "pdf/a-4f pdf/ua-2"]
+PDF2 = ["pdf/a-4", "pdf/a-4e", "pdf/a-4f", "pdf/ua-2", "pdf/a-4 pdf/ua-2", "pdf/a-4f pdf/ua-2"]
 
 
 def made(profile: str) -> bytes:
-    file = FILE if "pdf/a-4f" in profile or profile.startswith("pdf/a-3") else ""
+    file = FILE if re.match("pdf/a-4[ef]", profile) or profile.startswith("pdf/a-3") else ""
     source = DOCUMENT.format(profile=profile, file=file).encode()
     payload = Payload(PayloadKind.XML, source)
     return render(None, payload, options=OPTIONS, resources=FolderImages()).pdf
@@ -72,7 +73,9 @@ def test_verapdf_notices_what_a_file_lacks():
 def test_an_archive_of_pdf_2_keeps_our_own_rules_too(profile):
     file = made(profile)
     assert find_violations(file, 4) == []
-    assert (b"<pdfaid:conformance>F<" in file) is ("4f" in profile)
+    assert re.findall(b"<pdfaid:conformance>(.)<", file) == [
+        level.upper().encode() for level in re.findall("4([ef])", profile)
+    ]
 
 
 @pytest.mark.parametrize("profile", PDF2)

@@ -173,7 +173,7 @@ _PROFILES: Final = {
 } | {profile.value: ConformanceProfiles(print=profile) for profile in PrintProfile}
 PROFILE: Final = ValueType(
     f"{', '.join([name for name in _PROFILES if ' ' not in name])}, or an archive profile and one of "
-    "accessibility with a space between them: pdf/ua-2 with pdf/a-4 or pdf/a-4f, pdf/ua-1 with the others",
+    "accessibility with a space between them: pdf/ua-2 with those of pdf/a-4, pdf/ua-1 with the others",
     _read_profiles,
     tuple(_PROFILES),
 )
