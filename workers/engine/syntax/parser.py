@@ -274,14 +274,13 @@ class _TreeBuilder:
 
     def _explain(self, error: expat.ExpatError) -> _RefusedError:
         reason = _REASONS.get(error.code) or expat.ErrorString(error.code)
-        line, column = error.lineno, error.offset + 1
-        message = f"The text is not well-formed at line {line}, column {column}: {reason}"
+        message = f"The text is not well-formed: {reason}"
         if self._open and error.code in (_MISMATCH, _UNCLOSED, _NO_ELEMENT):
             innermost = self._open[-1]
             message += (
                 f"; `{innermost.tag}` of line {innermost.location.span.line_start} is still open"
             )
-        return _RefusedError("not-well-formed", message, line=line, column=column)
+        return _RefusedError("not-well-formed", message, line=error.lineno, column=error.offset + 1)
 
 
 def _declaration_refusal(line: int, column: int) -> _RefusedError:
