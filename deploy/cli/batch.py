@@ -37,7 +37,8 @@ def run_batch(arguments: argparse.Namespace) -> int:
         print("\ninterrupted; repeat the command to resume", file=sys.stderr)
         return INTERRUPTED
     except PressroomError as error:
-        raise CommandFailed(f"{error}; repeat the command to resume") from error
+        hint = "" if getattr(error, "status", 0) in (401, 403) else "; repeat the command to resume"
+        raise CommandFailed(f"{error}{hint}") from error
     _report(batch, task, farm, as_json=arguments.json)
     task.delete_state()
     return 1 if batch.failed or batch.status == "cancelled" else 0

@@ -139,21 +139,21 @@ def build_parser() -> argparse.ArgumentParser:
     for words, command in COMMANDS.items():
         word, _, action = words.partition(" ")
         if action and word not in groups:
-            group = first.add_parser(word, help=_FILE["groups"][word], allow_abbrev=False)
+            examples = [each.examples[0] for name, each in COMMANDS.items() if f"{word} " in name]
+            group = _add_parser(first, word, examples, help=_FILE["groups"][word])
             groups[word] = group.add_subparsers(title="actions", metavar="ACTION", required=True)
         _add_command(groups[word] if action else first, action or word, command)
     return parser
 
 
+def _add_parser(commands: Any, word: str, examples: Sequence[str], **about: str | None) -> Any:
+    kind, ends = argparse.RawDescriptionHelpFormatter, "\n  ".join(["for example:", *examples])
+    return commands.add_parser(word, epilog=ends, formatter_class=kind, allow_abbrev=False, **about)
+
+
 def _add_command(commands: Any, word: str, command: Command) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        word,
-        help=command.help,
-        description=command.description and fill(command.description, 78),
-        epilog="\n  ".join(["for example:", *command.examples]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    about = command.description and fill(command.description, 78)
+    parser = _add_parser(commands, word, command.examples, help=command.help, description=about)
     for each in command.arguments:
         if isinstance(each, list):
             exclusive = parser.add_mutually_exclusive_group()

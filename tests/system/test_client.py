@@ -148,6 +148,14 @@ def test_the_command_fills_a_folder_and_reports_failures(account, template, tmp_
     assert "000000-note-0.pdf" in names
 
 
+def test_a_command_with_a_wrong_key_is_not_to_be_repeated(account, template, tmp_path) -> None:
+    write_notes(tmp_path / "notes.ndjson", 1)
+    stranger = replace(account, api_key="pr_1")
+    _, said = run(stranger, tmp_path, template, "notes.ndjson", "-o", "notes.zip", code=1)
+    assert "401" in said
+    assert "repeat" not in said
+
+
 def test_an_interrupted_command_resumes(account, template, tmp_path) -> None:
     write_notes(tmp_path / "notes.ndjson", 300)
     # Nothing is rendered before the command is interrupted, however fast the farm is.
