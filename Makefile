@@ -8,7 +8,7 @@ DATA ?= .pressroom
 SECONDS ?= 60
 SEED ?= 1
 SCALE ?= 1
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet --no-input
 PYTEST := $(BIN)/python -m pytest
 # Tests of whole farms stand in these folders; each of several processes would read all others for nothing.
 # With loadfile, what a module starts is started once and not in each process.
