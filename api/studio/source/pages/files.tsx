@@ -6,7 +6,7 @@ import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatBytes, formatMoment, formatNumber, type Key, t } from "../lib/messages";
 import { mayChange } from "../lib/rights";
 import type { Font, Image, PageProps, StoredFile } from "../lib/types";
-import { Empty, FormDialog, LookOnly, Notice, Result, Wide } from "../ui/parts";
+import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { FILE_WIDTH, Thumbnail } from "../ui/thumbnail";
 
 interface Kind<F extends StoredFile> {
@@ -184,12 +184,12 @@ function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind
         <thead>
           <tr>
             <th scope="col">{t("files.name")}</th>
-            <th scope="col">{t("files.what")}</th>
-            <th scope="col" class="number">
+            <th scope="col" class="roomy">{t("files.what")}</th>
+            <th scope="col" class="number roomy">
               {t("files.size")}
             </th>
-            <th scope="col">{t("files.changed")}</th>
-            <th scope="col">{t("files.use")}</th>
+            <th scope="col" class="roomy">{t("files.changed")}</th>
+            <th scope="col" class="roomy">{t("files.use")}</th>
             <td />
           </tr>
         </thead>
@@ -199,11 +199,14 @@ function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind
               <th scope="row" class="pictured">
                 <Thumbnail template={kind.draw(file)} version={`${kind.plural} ${file.name} ${file.updated_at}`} isWide />
                 <b>{file.name}</b>
+                <Narrow>
+                  {kind.what(file)} · {formatBytes(file.bytes)} · {formatAgo(file.updated_at)}
+                </Narrow>
               </th>
-              <td>{kind.what(file)}</td>
-              <td class="number">{formatBytes(file.bytes)}</td>
-              <td title={formatMoment(file.updated_at)}>{formatAgo(file.updated_at)}</td>
-              <td>
+              <td class="roomy">{kind.what(file)}</td>
+              <td class="number roomy">{formatBytes(file.bytes)}</td>
+              <td class="roomy" title={formatMoment(file.updated_at)}>{formatAgo(file.updated_at)}</td>
+              <td class="roomy">
                 <code>{kind.use(file)}</code>
               </td>
               <td class="row-actions">

@@ -52,8 +52,11 @@ def fill_settings(page: Page) -> None:
     page.get_by_label("Your address").fill("Hafenstraße 7\n24103 Kiel")
     page.get_by_label("Accent colour", exact=True).fill("#b3261e")
     page.get_by_label("Accent colour", exact=True).press("Tab")
+    upload = page.get_by_role("button", name="Upload…")
+    upload.focus()
     page.locator("input[type=file]").set_input_files(LOGO)
     expect(page.get_by_label("Logo", exact=True)).to_have_value(re.compile("^logo"))
+    expect(upload).to_be_focused()  # for whom works by keyboard
 
 
 def fill_data(page: Page) -> None:

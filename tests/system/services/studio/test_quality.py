@@ -19,6 +19,14 @@ PLACES = {
     "batches/plans": "Output plans",
     "account": "Account",
 }
+# Tables that scroll sideways, and targets below 24 px (WCAG 2.2, 2.5.8), which links in a sentence may be.
+CUT_OR_SMALL = """() => [
+  ...[...document.querySelectorAll('.wide')].filter(each => each.scrollWidth > each.clientWidth),
+  ...[...document.querySelectorAll('button, summary, .bar a')].filter(each => {
+    const { width, height } = each.getBoundingClientRect();
+    return width && (width < 24 || height < 24);
+  }),
+].map(each => each.outerHTML.slice(0, 200))"""
 NARROW = 320  # CSS px: 1280 at 400 %, WCAG 2.2 success criterion 1.4.10
 
 
@@ -57,10 +65,12 @@ def test_axe_finds_nothing_where_nothing_is_found(sign_in, account, scheme, find
 @pytest.mark.parametrize("width", [NARROW, 390, 600])
 def test_nothing_is_cut_off_where_the_page_is_narrow(sign_in, account, width):
     account.store_template(b"<document><flow/></document>")
+    account.store_logo()
     page = sign_in(account, viewport={"width": width, "height": 640})
     for place in PLACES:
         go_to(page, place)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width, place
+        assert page.evaluate(CUT_OR_SMALL) == [], place
 
 
 def test_lists_are_readable_on_phones(sign_in, account):

@@ -104,7 +104,7 @@ export function ImageInput({
                 event.currentTarget.value = "";
               }}
             />
-            <button type="button" disabled={isBusy} onClick={() => file.current?.click()}>
+            <button type="button" aria-disabled={isBusy} onClick={() => isBusy || file.current?.click()}>
               {t(isBusy ? "form.uploading" : "form.upload")}
             </button>
           </>
