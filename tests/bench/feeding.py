@@ -162,16 +162,16 @@ def _rows(database: Database, batches: int, accounts: int, of: str) -> Iterator[
     def claim(session: Session) -> None:
         claim_slices(session, window=next(windows), at=datetime.now(UTC))
 
-    yield at_most(f"finding it among {of}", _time(database.snapshot, look), 5, "ms")
-    queueing = _time(database.session, claim)
+    yield at_most(f"finding it among {of}", time_of(database.snapshot, look), 5, "ms")
+    queueing = time_of(database.session, claim)
     yield fact(f"queueing {WINDOW} slices of {of}", f"{queueing:.1f} ms")
-    complete = _time(database.snapshot, lambda session: list_complete(session, limit=20))
+    complete = time_of(database.snapshot, lambda session: list_complete(session, limit=20))
     yield fact(f"the batches whose documents have all ended, of {of}", f"{complete:.1f} ms")
-    left = _time(database.snapshot, measure_backlog)
+    left = time_of(database.snapshot, measure_backlog)
     yield fact(f"how many documents are left of {of}", f"{left:.1f} ms")
 
 
-def _time(opened: Callable[..., object], act: Callable[[Session], object]) -> float:
+def time_of(opened: Callable[..., object], act: Callable[[Session], object]) -> float:
     """Return the median milliseconds of an act, without opening and closing its unit of work."""
     times = []
     for _ in range(REPEATS):

@@ -59,6 +59,7 @@ PARTS = {
     "batches": Part("Batches", has_huge=True),
     "runs": Part("Runs of letters"),
     "feeding": Part("The next slice among many batches"),
+    "database": Part("A large database"),
     "overhead": Part("The queue beside stock Celery"),
     "cost": Part("What a document costs"),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import einvoices, feeding, parts, table, tag_costs, text_costs
+from tests.bench import database, einvoices, feeding, parts, table, tag_costs, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 from tests.bench.results import merge_sections, read_sections
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS
@@ -74,6 +74,12 @@ def test_bench_measures_how_the_next_slice_is_found(monkeypatch):
     monkeypatch.setattr(feeding, "REPEATS", 2)
     limits = list(collect_limits("\n".join(feeding.measure())))
     assert [must for _, must, _, _ in limits] == ["≤ 5 ms"] * 2
+
+
+@pytest.mark.long
+def test_bench_measures_a_large_database():
+    limits = list(collect_limits("\n".join(database.measure(1_000))))
+    assert [must for _, must, _, _ in limits] == ["≤ 20 ms"] * 12
 
 
 def test_results_of_parts_that_were_not_measured_stay():
