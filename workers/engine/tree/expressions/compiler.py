@@ -152,7 +152,7 @@ class _CodeGenerator:
     def emit_cell(self, template: TextTemplate, collapse: Callable[[str], str]) -> str:
         """Generate the steps of a cell; white space is collapsed where values may contain some."""
         sole = template.sole
-        joined = self.emit_text(template) if sole is None else self.emit_as_text(sole)
+        joined = self.emit_text(template)
         if template.literal is not None or (sole is not None and _is_clean(sole.node)):
             return joined
         self.globals["collapse"] = collapse

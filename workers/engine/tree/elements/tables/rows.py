@@ -246,8 +246,7 @@ class RowCompiler:
         identity = context.compile_attribute(element, "id")
         evaluation = None
         if cell.text is not None:
-            is_isolated = cell.text.sole is None
-            evaluation = context.compile_text(cell.text, element.location, isolates=is_isolated)
+            evaluation = context.compile_text(cell.text, element.location, isolates=True)
         rich = context.compile_blocks(element.children, owner=element)
 
         def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
