@@ -66,16 +66,16 @@ END_ISOLATE: Final = "\u2069"
 
 _INITIATORS: Final = frozenset((LEFT_TO_RIGHT, RIGHT_TO_LEFT, BY_FIRST_STRONG))
 _CONTROLS: Final = re.compile("([\u2066-\u2069])")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_ORDERED: Final = re.compile(r"[^\W\d_]|\d[-/ ]\d")  # letters, or a number such as 2026-0042
 
 
 def isolate(text: str, *, is_mixed: bool) -> str:
     """Return a value set apart from the text around it.
 
-    `is_mixed` means that the text around may be right-to-left, so that left-to-right letters are
-    set apart too. Numbers are not: `{{ from }}-{{ to }}` stays one range.
+    `is_mixed` means that the text around may be right-to-left, so that left-to-right letters, and
+    numbers of several parts, are set apart too. Plain numbers are not: `{{ from }}-{{ to }}` stays one range.
     """
-    if not (has_right_to_left(text) or (is_mixed and _LETTER.search(text))):
+    if not (has_right_to_left(text) or (is_mixed and _ORDERED.search(text))):
         return text
     before, inner, after = text.partition(text.strip())  # spaces collapse with those around
     return f"{before}{BY_FIRST_STRONG}{_balance(inner)}{END_ISOLATE}{after}"
