@@ -1,12 +1,15 @@
 """`make proof`: public templates and their sample payloads in every profile, judged by veraPDF.
 
-Writes deploy/docs/conformance.json, one record a file, and its summary deploy/docs/conformance.md.
+Writes deploy/docs/conformance.json, one record a file, and its summary deploy/docs/conformance.md; with
+`--runs` what was published of files stays, and the runs of faults and fuzzing since then are added.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -19,6 +22,7 @@ from deploy.tools.gallery import OPTIONS
 from shared.templates.public import FOLDER
 from tests.engine.einvoices import samples
 from tests.engine.finish import verapdf
+from tests.runs import read_runs
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.einvoices import PROFILES, Level, read_invoice, read_record, write_invoice
 from workers.engine.local_files import LinkedFiles
@@ -68,7 +72,7 @@ def check_templates(names: Sequence[str], standards: Sequence[str] = STANDARDS) 
 
 def check_invoices() -> Iterator[Row]:
     """Yield a record for the invoice of each profile and syntax, judged by official rule packs."""
-    judge = Judge()
+    judge = Judge(os.environ.get("PRESSROOM_RULES", ""))
     for name, profile in PROFILES.items():
         data = samples.full() if profile.level >= Level.EN16931 else samples.plain("S", 19)
         for syntax in profile.syntaxes:
@@ -76,7 +80,10 @@ def check_invoices() -> Iterator[Row]:
             invoice = read_invoice(content)
             assert invoice is not None
             verdict = invoice.check(judge)
-            packs = [f"{one.pack} {one.version} {one.date}".rstrip() for one in verdict.checked_by]
+            packs = [
+                " ".join(filter(None, (one.pack, one.version, one.date)))
+                for one in verdict.checked_by
+            ]
             yield {
                 "document": f"invoice {name} {syntax}",
                 "profile": name,
@@ -89,7 +96,7 @@ def check_invoices() -> Iterator[Row]:
             }
 
 
-def summarise(rows: list[Row], date: str) -> str:
+def summarise(rows: list[Row], date: str, runs: dict[str, list[Row]]) -> str:
     """Return the page: verdicts by profile, invoices with their rule packs, and what is not claimed."""
     files = [row for row in rows if not row["document"].startswith("invoice ")]
     counted = [
@@ -107,6 +114,14 @@ def summarise(rows: list[Row], date: str) -> str:
         f"| {row['document'].removeprefix('invoice ')} | {row['verdict']} | {row['checker'] or 'none'} |"
         for row in rows
         if row["document"].startswith("invoice ")
+    )
+    faults = "\n".join(
+        f"| {row['run'].removeprefix('test_').replace('_', ' ')} | {row['date']} | {row['requests']:,} | {row['done']:,} | {row['faults']} | 0 |"
+        for row in runs["faults"]
+    )
+    fuzzing = "\n".join(
+        f"| {row['run'].removeprefix('seed ')} | {row['date']} | {row['seconds'] / 3600:.1f} |"
+        for row in runs["fuzzing"]
     )
     readers = ", ".join(
         f"{name} {version(name)}" for name in ("pikepdf", "pypdf", "pdfminer.six", "pypdfium2")
@@ -136,17 +151,46 @@ The rules that `einvoice` applies itself are compared with the official ones ove
 | profile and syntax | verdict | rule packs |
 |---|---|---|
 {invoices}
+
+## Faults
+
+Runs of `make test-faults`, each beside clients whose every request is written down and compared with jobs, batches, ledger and totals once the farm is quiet:
+a page lost, doubled or counted twice fails the run, so these had none. Done are the renders and batches that were answered 200, 201 or 202.
+
+| run | date | requests | done | faults | lost or doubled |
+|---|---|--:|--:|--:|--:|
+{faults}
+
+## Fuzzing
+
+Runs of `make fuzz` without a find: mutated documents, data, Markdown, images, fonts and invoices through the engine, each of bounded time and memory.
+
+| seed | date | hours |
+|---|---|--:|
+{fuzzing}
 """
 
 
 def main() -> None:
     """Check everything, and write the page and the records."""
-    names = sorted(path.stem for path in FOLDER.glob("service-*.xml"))
-    rows = [*check_templates(names), *check_invoices()]
-    date = datetime.now(UTC).date().isoformat()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", action="store_true", help="add runs alone")
+    published = json.loads((DOCS / "conformance.json").read_text())
+    rows, date = published["files"], published["date"]
+    if not parser.parse_args().runs:
+        names = sorted(path.stem for path in FOLDER.glob("service-*.xml"))
+        rows = [*check_templates(names), *check_invoices()]
+        date = datetime.now(UTC).date().isoformat()
+    runs = {
+        kind: [*({row["run"]: row for row in (*before, *read_runs(kind))}.values())]
+        for kind, before in published["runs"].items()
+    }
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    (DOCS / "conformance.json").write_text(f'{{"date": "{date}", "files": [\n{lines}\n]}}\n')
-    (DOCS / "conformance.md").write_text(summarise(rows, date))
+    written = (
+        f'{{"date": "{date}", "runs": {json.dumps(runs, indent=1)}, "files": [\n{lines}\n]}}\n'
+    )
+    (DOCS / "conformance.json").write_text(written)
+    (DOCS / "conformance.md").write_text(summarise(rows, date, runs))
 
 
 if __name__ == "__main__":

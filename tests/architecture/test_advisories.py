@@ -1,5 +1,6 @@
 """No dependency is locked below the version its known advisories are fixed in, and each has hashes."""
 
+import json
 import re
 from pathlib import Path
 
@@ -85,3 +86,9 @@ def test_the_development_lock_agrees_with_the_product_lock():
     assert {name: version for name, (version, _) in product.items()} == {
         name: development[name][0] for name in product
     }
+
+
+def test_the_bill_of_materials_has_the_locked_versions():
+    bill = json.loads((ROOT / "deploy/pressroom.cdx.json").read_text())
+    listed = {each["name"]: Version(each["version"]) for each in bill["components"]}
+    assert listed == {name: version for name, (version, _) in locked(LOCKS[0]).items()}

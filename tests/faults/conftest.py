@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.faults.checker import find_violations
 from tests.faults.disks import mounted
 from tests.faults.farm import FaultyFarm
 from tests.faults.figures import TITLE, describe
+from tests.runs import keep_run
 
 LINES = pytest.StashKey[list[str]]()
 
@@ -62,3 +64,10 @@ def assert_sound(farm: FaultyFarm) -> None:
     """Compare what clients saw with what the farm holds, once it is quiet."""
     violations = find_violations(farm.history, farm.settle())
     assert violations == [], f"{len(violations)} violations; history in {farm.history.path}"
+    keep_run(
+        "faults",
+        os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].partition(" ")[0],
+        requests=len(farm.history),
+        done=farm.history.count(200, 201, 202),
+        faults=farm.faults,
+    )

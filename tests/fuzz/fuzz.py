@@ -28,6 +28,7 @@ from tests.fuzz.hostile_markdown import make_markdown  # noqa: E402
 from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts
 from tests.fuzz.verdicts import find_disagreement  # noqa: E402
 from tests.golden.case import OPTIONS, Case, FolderImages, find_cases  # noqa: E402
+from tests.runs import keep_run  # noqa: E402
 from workers.engine.diagnostics import AuthoringError  # noqa: E402
 from workers.engine.pipeline import prepare_template, render, validate  # noqa: E402
 from workers.engine.ports import Payload, PayloadKind, Resources  # noqa: E402
@@ -76,7 +77,10 @@ def watch_children(seed: int, seconds: float, *, rounds: int) -> int:
             finds += 1
             (FINDS / "running.xml").rename(FINDS / f"died-{seed}-{first}.xml")
         first += ROUNDS_PER_CHILD
-    print(f"fuzz: seed {seed}, {time.monotonic() - start:.0f} s, {finds} finds")
+    took = round(time.monotonic() - start)
+    print(f"fuzz: seed {seed}, {took} s, {finds} finds")
+    if not finds:
+        keep_run("fuzzing", f"seed {seed}", seconds=took)
     return 1 if finds else 0
 
 
