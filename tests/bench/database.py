@@ -98,6 +98,7 @@ def fill_ended(database: Database, rows: int) -> str:
                 names = [name for name in values if f":{name}" in statement]
                 session.execute(text(statement), {name: values[name] for name in names})
     with database.session() as session:
+        session.execute(text("SET LOCAL statement_timeout = 0"))
         for statement in (
             """UPDATE batch_chunks SET status = 'done', done = count, succeeded = count
                WHERE batch_id IN (SELECT id FROM batches WHERE status = 'finished')""",
@@ -116,6 +117,7 @@ def _measure(database: Database, rows: int) -> Iterator[str]:
     account_id = fill_ended(database, rows)
     fill(database, batches=1_000, accounts=50)
     with database.session() as session:
+        session.execute(text("SET LOCAL statement_timeout = 0"))
         session.execute(text("ANALYZE"))
     ended = (BatchStatus.FINISHED,)
     with database.snapshot() as session:
