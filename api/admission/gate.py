@@ -16,7 +16,7 @@ from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import Allowance, Meter, PinnedTemplate
 from shared.limits import DEFAULT_RATES
 from shared.usage import repository as usage
-from shared.usage.metering import Totals
+from shared.usage.metering import Totals, allowance_exceeded
 
 
 def check_allowance(
@@ -31,12 +31,13 @@ def check_allowance(
         ServiceError: 402, the allowance of a free account is used up.
     """
     cap = principal.state.cap(allowance)
+    template_id = None if template is None else template.template_id
+    meter = Meter(principal.state.account_id, principal.period.key, allowance, cap, template_id)
     if cap is not None:
         used = find_used(principal, ports).of(allowance).pages
         if used >= cap:
-            raise _used_up(allowance, cap=cap, used=used)
-    template_id = None if template is None else template.template_id
-    return Meter(principal.state.account_id, principal.period.key, allowance, cap, template_id)
+            raise allowance_exceeded(meter, used)
+    return meter
 
 
 def find_used(principal: Principal, ports: Ports) -> Totals:
@@ -53,16 +54,6 @@ def find_used(principal: Principal, ports: Ports) -> Totals:
     counters.seed_usage(account_id, period, totals)
     # Read again: usage counted before the rebuild may not be in the ledger yet.
     return counters.find_usage(account_id, period) or totals
-
-
-def _used_up(allowance: Allowance, *, cap: int, used: int) -> ServiceError:
-    is_draft = allowance is Allowance.DRAFT
-    return ServiceError(
-        402,
-        f"The {allowance} page allowance of this billing period is used up: {used} of {cap} pages.",
-        code=ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
-        data={"cap": cap, "usage": used},
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,7 @@ def _reader(job: RenderJob) -> str:
 
 
 def _quota_exceeded(job: RenderJob, used: int) -> JobOutcome:
-    return failed_outcome(job, allowance_exceeded(job.meter, used))
+    return failed_outcome(job, allowance_exceeded(job.meter, used).body)
 
 
 def _client_gone(job: RenderJob) -> JobOutcome:

@@ -185,7 +185,9 @@ def _apply_verdicts(journal: Checkpoint, verdicts: bytes, meter: Meter) -> Check
         return journal
     told = verdicts.decode().split(",")
     ended = tuple(
-        DocumentResult(each.index, error=allowance_exceeded(meter, int(used))) if used else each
+        DocumentResult(each.index, error=allowance_exceeded(meter, int(used)).body)
+        if used
+        else each
         for each, used in zip(journal.results, told, strict=True)
     )
     return replace(journal, results=ended)

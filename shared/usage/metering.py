@@ -11,7 +11,7 @@ from msgspec import Meta, field
 
 from shared import json_text
 from shared.clock import timestamp
-from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import TEMPLATE_ID
 from shared.jobs.records import Allowance, Meter
 from shared.records import Record, ShownRecord, Timestamp, doc
@@ -63,16 +63,15 @@ def usage_key(account_id: str, period: str) -> str:
     return f"usage:{account_id}:{period}"
 
 
-def allowance_exceeded(meter: Meter, used: int) -> ErrorBody:
+def allowance_exceeded(meter: Meter, used: int) -> ServiceError:
     """Return the error of a render whose allowance is exhausted: `used` pages of its cap."""
     is_draft = meter.allowance is Allowance.DRAFT
-    return ErrorBody(
+    return ServiceError(
         402,
         f"The {meter.allowance} page allowance of this billing period is used up: "
         f"{used} of {meter.cap} pages.",
-        ErrorKind.QUOTA,
-        ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
-        {"cap": meter.cap, "usage": used},
+        code=ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
+        data={"cap": meter.cap, "usage": used},
     )
 
 

@@ -192,7 +192,9 @@ class _SliceRun:
                 if over is not None:
                     yield (
                         end,
-                        DocumentResult(index, error=allowance_exceeded(self.batch.meter, over)),
+                        DocumentResult(
+                            index, error=allowance_exceeded(self.batch.meter, over).body
+                        ),
                     )
                     continue
                 if deaths >= MAX_DELIVERIES:
