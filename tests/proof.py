@@ -141,7 +141,8 @@ A file that cannot keep its profile is refused with an error, and counted so. Fi
 |---|--:|--:|--:|--:|
 {table}
 
-Not claimed: PDF/A-1 and reuse of WTPDF. Readers of the tests: {readers}.
+Not claimed: PDF/A-1 and reuse of WTPDF. Readers of the tests: {readers}, and MuPDF,
+Poppler, pdf.js and Ghostscript, which read the same text from every page (`tests/system/services/test_text_readers.py`). Every object is held against a grammar of the format (`tests/golden/grammar.txt`).
 
 ## Electronic invoices
 

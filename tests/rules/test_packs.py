@@ -111,6 +111,17 @@ def test_a_pack_of_its_own_is_listed_used_and_removed(rules, capsys):
 
 
 @pytest.mark.parametrize(
+    "guideline", ["urn:peppol:pint:billing-1@jp-1", "urn:peppol:pint:billing-1@aunz-1"]
+)
+def test_invoices_of_pint_are_judged_by_a_pack(rules, guideline):
+    pint = {"name": "PINT", "syntax": "ubl", "serves": ["urn:peppol:pint:billing-1@*"], "rules": ["pint.xslt"]}  # fmt: skip
+    assert judged(rules, guideline)["valid"] is None
+    rules({"pack.json": json.dumps(pint), "pint.xslt": RULES})
+    report = judged(rules, guideline)
+    assert (report["valid"], report["checked_by"][0]["pack"]) == (False, "PINT")
+
+
+@pytest.mark.parametrize(
     ("files", "reason"),
     [
         ({"a.sch": "<a/>"}, "no compiled Schematron"),

@@ -13,6 +13,7 @@ import pytest
 from tests.engine.finish import verapdf
 from tests.engine.finish.archive_rules import find_violations
 from tests.golden.case import OPTIONS, FolderImages
+from tests.golden.test_grammar import find_wrong_objects
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
@@ -81,6 +82,7 @@ def test_an_archive_of_pdf_2_keeps_our_own_rules_too(profile):
 @pytest.mark.parametrize("profile", PDF2)
 def test_a_file_of_pdf_2_has_nothing_that_is_deprecated(profile):
     file = made(profile)
+    assert find_wrong_objects(file) == []
     assert file.startswith(b"%PDF-2.0\n")
     with pikepdf.open(io.BytesIO(file)) as pdf:
         assert "/Info" not in pdf.trailer
