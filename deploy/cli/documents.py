@@ -142,7 +142,7 @@ def _signatures(file: Path) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise
-        raise CommandFailed("signatures need pyHanko: pip install '.[sign]'") from error
+        raise CommandFailed("signatures need pyHanko: .venv/bin/pip install '.[sign]'") from error
     try:
         yield
     except (SigningFailedError, DeviceFailedError) as error:

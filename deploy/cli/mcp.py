@@ -48,7 +48,9 @@ def make_server(farm: Pressroom) -> MCPServer:
     try:
         from mcp.server import MCPServer
     except ImportError as error:
-        raise CommandFailed("the package mcp is missing; run: pip install '.[mcp]'") from error
+        raise CommandFailed(
+            "the package mcp is missing; run: .venv/bin/pip install '.[mcp]'"
+        ) from error
     server = MCPServer("pressroom", instructions=_INSTRUCTIONS)
     tools = TemplateTools(farm)
     offered: list[Callable[..., Any]] = [

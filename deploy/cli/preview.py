@@ -68,5 +68,5 @@ def run_language_server(_: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise CommandFailed("pressroom lsp needs pygls: pip install '.[lsp]'") from error
+        raise CommandFailed("pressroom lsp needs pygls: .venv/bin/pip install '.[lsp]'") from error
     make_server().start_io()
