@@ -122,6 +122,8 @@ def test_a_footnote_of_pdf_2_and_the_link_that_cites_it_name_each_other():
         ('profile="pdf/a-4f pdf/ua-2"', "", "profile-attachment"),
         ('profile="pdf/ua-2"', '<security encryption="aes-128"/>', "profile-security"),
         ('profile="pdf/a-4"', "<security/>", "profile-security"),
+        ('profile="pdf/a-4e"', "<security/>", "profile-security"),
+        ('profile="pdf/a-4e pdf/ua-2"', "<security/>", "profile-security"),
     ],
 )
 def test_what_a_profile_of_pdf_2_does_not_take_is_an_error(attributes, inside, code):
