@@ -217,7 +217,7 @@ def _check_signer(settings: Settings) -> None:
         )
     if find_spec("pyhanko") is None:
         raise WrongSetting(
-            "PRESSROOM_SIGNER_CERTIFICATES: signing needs pyHanko: pip install '.[sign]'"
+            "PRESSROOM_SIGNER_CERTIFICATES: signing needs pyHanko: .venv/bin/pip install '.[sign]'"
         )
 
 

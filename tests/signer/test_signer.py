@@ -304,4 +304,7 @@ def test_without_the_extra_the_process_ends_with_one_line(folder):
         check=False,
     )
     assert ended.returncode == 1
-    assert ended.stderr == "pressroom signer: the signer needs pyHanko: pip install '.[sign]'\n"
+    assert (
+        ended.stderr
+        == "pressroom signer: the signer needs pyHanko: .venv/bin/pip install '.[sign]'\n"
+    )

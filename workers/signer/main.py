@@ -61,7 +61,7 @@ def make_signer(settings: SignerSettings) -> SignerServer:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise
-        raise WrongSetting("the signer needs pyHanko: pip install '.[sign]'") from error
+        raise WrongSetting("the signer needs pyHanko: .venv/bin/pip install '.[sign]'") from error
     url = settings.signer_timestamp_url or None
     if url is not None:
         try:
