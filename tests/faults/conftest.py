@@ -66,7 +66,7 @@ def assert_sound(farm: FaultyFarm) -> None:
     assert violations == [], f"{len(violations)} violations; history in {farm.history.path}"
     keep_run(
         "faults",
-        os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].partition(" ")[0],
+        os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].rpartition(" ")[0],
         requests=len(farm.history),
         done=farm.history.count(200, 201, 202),
         faults=farm.faults,
