@@ -293,6 +293,17 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
         document(_LOOP.format('<grid grid-template-columns="9mm"><p>a</p></grid>')),
         render_document,
     ),
+    "10,000 address windows on a page": (
+        document(_LOOP.format('<address standard="din5008-a" value="[\'a\']"/>')),
+        render_document,
+    ),
+    "lines beside 1,000 codes": (
+        document(
+            '<box left="0" top="0"><p for="n in range(5000)">a</p></box><box for="n in range(1000)" '
+            'left="{{ n }}pt" top="0"><barcode type="code128" value="a" dpi="300"/></box>'
+        ),
+        render_document,
+    ),
     "ranges in a loop": (
         document('<p for="n in range(10000)">{{ range(10000) | sum }}</p>'),
         render_document,

@@ -17,11 +17,13 @@ from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
+    PrintedAddress,
     PrintedCode,
+    Rectangle,
     format_mm,
     shorten_value,
 )
-from workers.engine.layout.pages.source_map import find_ink, find_touching, text_of
+from workers.engine.layout.pages.source_map import Edges, find_touching, reaches_into, text_of
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import ConformanceProfiles
@@ -243,11 +245,16 @@ _LINE_BOX_ROOM: Final = mm(0.5)  # of the room above and below letters
 
 
 def check_windows(context: LayoutContext, canvas: PageCanvas, start: int) -> None:
-    """Warn of items from `start` on that stand in the window of an address of the page."""
-    windows = [(address.window, address) for address in canvas.addresses]
-    for at, item, address in find_touching(canvas, start, windows, by=_LINE_BOX_ROOM):
-        if address.first <= at < address.end:
-            continue
+    """Warn of the first item from `start` on that stands in the window of an address of the page."""
+
+    def touches(
+        at: int, _: display.Ink, edges: Edges, window: Rectangle, address: PrintedAddress
+    ) -> bool:
+        is_own = address.first <= at < address.end
+        return not is_own and reaches_into(edges, window, by=_LINE_BOX_ROOM, room=_LINE_BOX_ROOM)
+
+    windows = {address.window: address for address in canvas.addresses}
+    for item, address in find_touching(canvas, start, windows, touches=touches):
         assert address.node.envelope is not None
         text = text_of(item)
         canvas.report(
@@ -281,22 +288,23 @@ def check_codes(context: LayoutContext, canvas: PageCanvas, *, are_all_printed: 
             )
             advice = "Give the code more room, or a shorter value."
             _warn(context, canvas, code, "barcode-module", what, advice)
-    for at, item, (left, top, right, bottom) in find_ink(canvas.items):
-        is_text = isinstance(item, display.GlyphRun | display.ShapedRun)
-        room = max((bottom - top) / 4 if is_text else 0.0, _TOUCH)
-        for code in codes:
-            x, y, width, height = code.zone
-            is_ground = left <= x and right >= x + width and top <= y and bottom >= y + height
-            is_inside = (
-                left < x + width - _TOUCH
-                and right > x + _TOUCH
-                and top + room < y + height
-                and bottom - room > y
-            )
-            if is_inside and not is_ground and not code.first <= at < code.end:
-                what = f'The quiet zone of the bar code of type "{code.node.symbology}" has ink'
-                advice = f"Keep {format_mm(code.quiet)} around the code free."
-                _warn(context, canvas, code, "barcode-quiet-zone", what, advice)
+    zones = {code.zone: code for code in codes}
+    for _, code in find_touching(canvas, 0, zones, touches=_is_in_quiet_zone):
+        what = f'The quiet zone of the bar code of type "{code.node.symbology}" has ink'
+        advice = f"Keep {format_mm(code.quiet)} around the code free."
+        _warn(context, canvas, code, "barcode-quiet-zone", what, advice)
+
+
+def _is_in_quiet_zone(
+    at: int, item: display.Ink, edges: Edges, zone: Rectangle, code: PrintedCode
+) -> bool:
+    if code.first <= at < code.end:
+        return False
+    (left, top, right, bottom), (x, y, width, height) = edges, zone
+    is_text = isinstance(item, display.GlyphRun | display.ShapedRun)
+    room = max((bottom - top) / 4 if is_text else 0.0, _TOUCH)
+    is_ground = left <= x and right >= x + width and top <= y and bottom >= y + height
+    return not is_ground and reaches_into(edges, zone, by=_TOUCH, room=room)
 
 
 def _warn(

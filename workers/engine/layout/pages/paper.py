@@ -251,7 +251,7 @@ def draw_marks(
     values = canvas.values
     if not marks or not values.is_front:
         return
-    check_zones(context, canvas, [(find_zone(one), one.source) for one in marks], start)
+    check_zones(context, canvas, {find_zone(one): one.source for one in marks}, start)
     for one in marks:
         source = () if one.source is None else context.chain(one.source)
         placed = place_marks(one, values.sheet, values.sheets)
@@ -271,13 +271,13 @@ def draw_marks(
 def check_zones(
     context: LayoutContext,
     canvas: PageCanvas,
-    zones: Sequence[tuple[Rectangle, Source | None]],
+    zones: Mapping[Rectangle, Source | None],
     start: int,
 ) -> None:
     """Warn of items from `start` on in the zones of marks, if the page is a front."""
     if not canvas.values.is_front:
         return
-    for _, item, source in find_touching(canvas, start, zones):
+    for item, source in find_touching(canvas, start, zones):
         text = text_of(item)
         what = "Text" if text else "Something else"
         canvas.report(

@@ -7,8 +7,9 @@ Ordinary renders use a canvas that does not record it.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf, radians
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
@@ -22,8 +23,8 @@ from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import LoopStep, Source, SourceNode
 
 # The edges of a rectangle: left, top, right, bottom.
-_Edges = tuple[float, float, float, float]
-_EVERYWHERE: Final[_Edges] = (-inf, -inf, inf, inf)
+Edges = tuple[float, float, float, float]
+_EVERYWHERE: Final[Edges] = (-inf, -inf, inf, inf)
 
 T = TypeVar("T")
 
@@ -101,9 +102,9 @@ class _GroupState(NamedTuple):
     """The transformation matrix and the clip of a group of items."""
 
     matrix: Transform
-    clip: _Edges
+    clip: Edges
 
-    def see(self, edges: _Edges) -> _Edges | None:
+    def see(self, edges: Edges) -> Edges | None:
         """Return the visible part of a rectangle on the page, None where it is clipped away."""
         left, top, right, bottom = _transform(self.matrix, edges)
         seen = (
@@ -140,7 +141,7 @@ class _BoxFinder:
     def __init__(self) -> None:
         self._recorded: set[SourceNode] = set()
         self._open: dict[SourceNode, int] = {}
-        self._found: list[tuple[_Edges, Source]] = []
+        self._found: list[tuple[Edges, Source]] = []
         self._states = [_GroupState(Identity, _EVERYWHERE)]
 
     def find(
@@ -170,7 +171,7 @@ class _BoxFinder:
         if seen is not None:
             self._found.append((seen, node.source))
 
-    def _add_ink(self, node: SourceNode, edges: _Edges) -> None:
+    def _add_ink(self, node: SourceNode, edges: Edges) -> None:
         seen = None if node in self._recorded else self._states[-1].see(edges)
         if seen is None:
             return
@@ -181,7 +182,7 @@ class _BoxFinder:
             self._found[at] = (unionRect(self._found[at][0], seen), node.source)
 
 
-def find_ink(items: Iterable[display.Item]) -> Iterator[tuple[int, display.Ink, _Edges]]:
+def find_ink(items: Iterable[display.Item]) -> Iterator[tuple[int, display.Ink, Edges]]:
     """Yield what is visible of a page: the index of an item, a single item of it, and its edges."""
     states = [_GroupState(Identity, _EVERYWHERE)]
     for at, single in _walk(items, states):
@@ -191,17 +192,45 @@ def find_ink(items: Iterable[display.Item]) -> Iterator[tuple[int, display.Ink, 
 
 
 def find_touching(
-    canvas: PageCanvas, start: int, zones: Sequence[tuple[Rectangle, T]], *, by: float = 0.0
-) -> Iterator[tuple[int, display.Ink, T]]:
-    """Yield the ink from item `start` on that reaches into a zone by some points, with its index.
+    canvas: PageCanvas,
+    start: int,
+    zones: Mapping[Rectangle, T],
+    *,
+    touches: Callable[[int, display.Ink, Edges, Rectangle, T], bool] | None = None,
+) -> Iterator[tuple[display.Ink, T]]:
+    """Yield the first ink from item `start` on that touches a zone, with what the zone is of.
 
-    Each zone comes with what it is of.
+    Each zone is looked at only for ink at its height, and until it is touched: many zones on a page
+    with much ink do not take the time of their product. `touches` is given the index of an item, the
+    item, its edges, the zone and what it is of; without it, whatever reaches into a zone touches it.
     """
-    for at, item, (left, top, right, bottom) in find_ink(canvas.items) if zones else ():
-        for (x, y, width, height), of in zones if at >= start else ():
-            across = left < x + width - by and right > x + by
-            if across and top < y + height - by and bottom > y + by:
-                yield at, item, of
+    left_over = sorted(zones.items(), key=_top_of_zone)
+    highest = max((rectangle[3] for rectangle in zones), default=0.0)
+    for at, item, edges in find_ink(canvas.items) if zones else ():
+        if at < start:
+            continue
+        first = bisect_left(left_over, edges[1] - highest, key=_top_of_zone)
+        last = bisect_right(left_over, edges[3], key=_top_of_zone)
+        for each in reversed(range(first, last)):
+            rectangle, of = left_over[each]
+            if (
+                touches(at, item, edges, rectangle, of)
+                if touches
+                else reaches_into(edges, rectangle)
+            ):
+                del left_over[each]
+                yield item, of
+
+
+def reaches_into(edges: Edges, zone: Rectangle, *, by: float = 0.0, room: float = 0.0) -> bool:
+    """Whether edges reach into a zone by more than some points across, and `room` points down."""
+    (left, top, right, bottom), (x, y, width, height) = edges, zone
+    across = left < x + width - by and right > x + by
+    return across and top < y + height - room and bottom > y + room
+
+
+def _top_of_zone(zone: tuple[Rectangle, object]) -> float:
+    return zone[0][1]
 
 
 def text_of(item: display.Ink) -> str:
@@ -209,7 +238,7 @@ def text_of(item: display.Ink) -> str:
     return item.text if isinstance(item, display.GlyphRun | display.ShapedRun) else ""
 
 
-def _box_of(edges: _Edges, source: Source) -> ElementBox:
+def _box_of(edges: Edges, source: Source) -> ElementBox:
     left, top, right, bottom = edges
     return ElementBox(left, top, right - left, bottom - top, source.location, source.loop)
 
@@ -226,7 +255,7 @@ def _enter(state: _GroupState, group: display.Save) -> _GroupState:
     return _GroupState(matrix, clip)
 
 
-def _transform(matrix: Transform, edges: _Edges) -> _Edges:
+def _transform(matrix: Transform, edges: Edges) -> Edges:
     """Return the bounding rectangle of a transformed rectangle."""
     if matrix is Identity:
         return edges
@@ -235,7 +264,7 @@ def _transform(matrix: Transform, edges: _Edges) -> _Edges:
     return _bound(matrix.transformPoints(corners))
 
 
-def _bound(points: Sequence[tuple[float, float]]) -> _Edges:
+def _bound(points: Sequence[tuple[float, float]]) -> Edges:
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return min(xs), min(ys), max(xs), max(ys)
 
@@ -243,7 +272,7 @@ def _bound(points: Sequence[tuple[float, float]]) -> _Edges:
 # --- the ink of items ---------------------------------------------------------------------------
 
 
-def _of_text(item: display.GlyphRun | display.ShapedRun) -> _Edges:
+def _of_text(item: display.GlyphRun | display.ShapedRun) -> Edges:
     return (
         item.x,
         item.y - item.face.ascent * item.size,
@@ -254,15 +283,15 @@ def _of_text(item: display.GlyphRun | display.ShapedRun) -> _Edges:
 
 def _of_rectangle(
     item: display.Fill | display.StrokedRectangle | display.Picture | display.Widget,
-) -> _Edges:
+) -> Edges:
     return item.x, item.y, item.x + item.width, item.y + item.height
 
 
-def _of_stroke(item: display.Stroke) -> _Edges:
+def _of_stroke(item: display.Stroke) -> Edges:
     return _bound([(item.x1, item.y1), (item.x2, item.y2)])
 
 
-def _of_cells(item: display.RectangleSet) -> _Edges:
+def _of_cells(item: display.RectangleSet) -> Edges:
     across, down = item.unit_width, item.unit_height
     return (
         item.x,
@@ -272,12 +301,12 @@ def _of_cells(item: display.RectangleSet) -> _Edges:
     )
 
 
-def _of_path(item: display.Path) -> _Edges:
+def _of_path(item: display.Path) -> Edges:
     numbers = [point for subpath in item.subpaths for point in subpath]
     return _bound([pair for point in numbers for pair in zip(point[::2], point[1::2], strict=True)])
 
 
-_EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
+_EXTENTS: Final[dict[type, Callable[[Any], Edges]]] = {
     display.GlyphRun: _of_text,
     display.ShapedRun: _of_text,
     display.Fill: _of_rectangle,
