@@ -91,6 +91,7 @@ class Ports:
     studio_local_http: bool
     public_url: str
     admin_keys: frozenset[str] = frozenset()  # digests
+    admin_port: int = 0
     single_sign_on: SingleSignOn | None = None
     clock: FarmClock | None = None
 

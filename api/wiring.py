@@ -80,5 +80,6 @@ def wire(settings: Settings) -> Ports:
         studio_local_http=settings.studio_local_http,
         public_url=settings.studio_url,
         admin_keys=frozenset(map(digest_api_key, settings.admin_keys.split())),
+        admin_port=settings.admin_port,
         single_sign_on=settings.single_sign_on,
     )

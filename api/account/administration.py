@@ -111,10 +111,12 @@ def authenticate_operator(ports: Ports) -> str:
     """Check the key of a request under /v2/admin, and return the name of its holder in the audit log.
 
     Raises:
-        NotFound: no key of an operator is set.
+        NotFound: no key of an operator is set, or the request came in by another port than theirs.
         ServiceError: 401, the key is none of them.
     """
-    if not ports.admin_keys:
+    # gunicorn has the port from its socket, not from the request.
+    is_other = ports.admin_port and request.environ["SERVER_PORT"] != str(ports.admin_port)
+    if is_other or not ports.admin_keys:
         raise NotFound
     given = sha256((find_api_key(request.headers) or "").encode("utf-8", "surrogateescape"))
     # All are compared, in constant time.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from datetime import UTC
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -30,14 +31,7 @@ def run_create(arguments: argparse.Namespace) -> Result:
     def create(session: Session) -> accounts.CreatedAccount:
         made = accounts.create_account(
             session,
-            email=arguments.email,
-            name=arguments.name,
-            plan=arguments.plan,
-            max_pages=arguments.max_pages,
-            max_draft_pages=arguments.max_draft_pages,
-            renewal_day=arguments.renewal_day,
-            with_workspace=not arguments.no_workspace,
-            verified=not arguments.unverified,
+            **read_terms(arguments),
         )
         details = {"ids": [made.account_id]}
         audit.record(
@@ -51,17 +45,20 @@ def run_create(arguments: argparse.Namespace) -> Result:
     return shown
 
 
+def read_terms(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the terms of a new account."""
+    names = ("email", "name", "plan", "max_pages", "max_draft_pages", "renewal_day")
+    return {
+        **{name: getattr(arguments, name) for name in names},
+        "with_workspace": not arguments.no_workspace,
+        "verified": not arguments.unverified,
+    }
+
+
 def run_set(arguments: argparse.Namespace) -> Result:
     """Change the given properties of an account; every front applies them on the next request."""
     account_id = arguments.account_id
-    names = accounts.AccountChanges.__struct_fields__
-    given = {name: getattr(arguments, name) for name in names}
-    changes = accounts.AccountChanges(
-        **{name: value for name, value in given.items() if value is not None}
-    )
-    if not changes.given:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
-        raise CommandFailed(f"nothing to set; pass one of {options}, --enabled, --unverified")
+    changes = read_changes(arguments)
     with open_farm(arguments.data) as farm:
         digests = farm.change(
             lambda session: change_account(session, account_id, changes, actor=audit.OPERATOR)
@@ -70,10 +67,34 @@ def run_set(arguments: argparse.Namespace) -> Result:
     return {"account_id": account_id} | changes.given
 
 
+def read_changes(arguments: argparse.Namespace) -> accounts.AccountChanges:
+    """Return the given changes of an account.
+
+    Raises:
+        CommandFailed: there is none.
+    """
+    names = accounts.AccountChanges.__struct_fields__
+    given = {name: getattr(arguments, name) for name in names}
+    changes = accounts.AccountChanges(
+        **{name: value for name, value in given.items() if value is not None}
+    )
+    if not changes.given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise CommandFailed(f"nothing to set; pass one of {options}, --enabled, --unverified")
+    return changes
+
+
 def run_list(arguments: argparse.Namespace) -> Result | None:
     """List all accounts with plan, limits and state."""
     with open_farm(arguments.data) as farm:
         found = list_all_accounts(farm.database)
+    return print_accounts(found, arguments)
+
+
+def print_accounts(
+    found: Sequence[accounts.AccountInfo], arguments: argparse.Namespace
+) -> Result | None:
+    """Print accounts as a table, or return them for JSON."""
     if arguments.json:
         shown = [
             msgspec.structs.asdict(each) | {"created_at": timestamp(each.created_at)}
@@ -109,7 +130,12 @@ def run_usage(arguments: argparse.Namespace) -> Result | None:
             found = [farm.read(lambda session: accounts.get_account(session, account_id))]
         with farm.database.snapshot() as session:
             reports = [report_usage(session, farm.key_states, each, today) for each in found]
-    if account_id is not None:
+    return print_usage(reports, arguments)
+
+
+def print_usage(reports: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> Result | None:
+    """Print the usage of all accounts as a table, or return that of the one that was asked for, or all for JSON."""
+    if arguments.account_id is not None:
         return reports[0]
     if arguments.json:
         return {"accounts": reports}

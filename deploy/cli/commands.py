@@ -24,13 +24,17 @@ _INVALID_CHOICE: Final = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its help, the module and function that run it, calls that its help shows, its arguments."""
+    """A command: its help, the module and function that run it, calls that its help shows, its arguments.
+
+    `by_url` is the function of `deploy.cli.by_url` that runs it with `--url`.
+    """
 
     help: str
     run: str
     examples: Sequence[str]
     arguments: Sequence[dict[str, Any] | list[dict[str, Any]]] = ()
     description: str | None = None
+    by_url: str | None = None
 
 
 def _number(lowest: int, highest: int) -> Callable[[str], int]:
@@ -161,7 +165,10 @@ def _add_command(commands: Any, word: str, command: Command) -> None:
                 _add_argument(exclusive, **option)
         else:
             _add_argument(parser, **each)
-    parser.set_defaults(run=command.run)
+    if command.by_url:
+        help_of_url = "URL of a farm whose API is called in place of its stores, with a key of an operator (PRESSROOM_ADMIN_KEY)"
+        parser.add_argument("--url", help=help_of_url)
+    parser.set_defaults(run=command.run, by_url=command.by_url)
 
 
 def _add_argument(parser: Any, names: str, bounds: Sequence[int] = (), **options: Any) -> None:

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import_module("argcomplete").autocomplete(parser)
     parsed = parser.parse_args(given)
     # Only the module of the given command is loaded: all of them take a second.
-    module, _, function = parsed.run.partition(".")
+    run = f"by_url.{parsed.by_url}" if parsed.by_url and parsed.url else parsed.run
+    module, _, function = run.partition(".")
     try:
         ended = getattr(import_module(f"deploy.cli.{module}"), function)(parsed)
         if isinstance(ended, Mapping):

@@ -25,7 +25,9 @@ def run_drain(arguments: argparse.Namespace) -> Result:
     is_new = _change([drains.drain for drains, _ in ends], arguments, "queue.drain")
     readers = [reader for _, reader in ends]
     if arguments.wait is not None:
-        _await_idle(readers, arguments.queue, seconds=arguments.wait)
+        await_idle(
+            lambda: read_depth(readers, arguments.queue).running, arguments.queue, arguments.wait
+        )
     return _read_state(readers, arguments.queue) | {"changed": is_new}
 
 
@@ -60,11 +62,16 @@ def _change(
     return any(done)
 
 
-def _await_idle(readers: Sequence[QueueReader], queue: str, *, seconds: float) -> None:
+def await_idle(count_running: Callable[[], int], queue: str, seconds: float) -> None:
+    """Wait until no job of a drained queue runs.
+
+    Raises:
+        CommandFailed: jobs still run after some seconds.
+    """
     begun = ticks()
     # A worker still starts a job that it requested before it saw the drain.
     applied_at = begun + PROPAGATION_SECONDS
-    while (running := read_depth(readers, queue).running) or ticks() < applied_at:
+    while (running := count_running()) or ticks() < applied_at:
         if ticks() - begun >= max(seconds, PROPAGATION_SECONDS):
             raise CommandFailed(
                 f"{queue} is drained, but {running} of its jobs still run after {seconds:g} s"

@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,9 +44,14 @@ def front(settings, tmp_path) -> Iterator[Front]:
 
 @contextmanager
 def running_front(
-    settings: Settings, folder: Path, *, processes: int = 2, **more: str
+    settings: Settings,
+    folder: Path,
+    *,
+    processes: int = 2,
+    listeners: Sequence[socket.socket] = (),
+    **more: str,
 ) -> Iterator[Front]:
-    """Run gunicorn within the block; `more` are further settings, by their environment variable."""
+    """Run gunicorn within the block, also at other listeners; `more` are settings, by environment variable."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         (folder / "gunicorn.log").open("wb") as log,
@@ -55,10 +60,11 @@ def running_front(
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "gunicorn", "-c", "python:api.gunicorn_conf"),
-                *("--bind", f"fd://{listener.fileno()}", "api.wsgi:app"),
+                *(f"--bind=fd://{each.fileno()}" for each in (listener, *listeners)),
+                "api.wsgi:app",
             ],
             cwd=ROOT,
-            pass_fds=[listener.fileno()],
+            pass_fds=[each.fileno() for each in (listener, *listeners)],
             env={
                 "PATH": os.environ["PATH"],
                 "PRESSROOM_DATABASE_URL": settings.database_url,

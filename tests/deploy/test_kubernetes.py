@@ -114,6 +114,14 @@ def test_an_image_is_named_by_its_digest_where_one_is_given():
         assert {container_of(each)["image"] for each in deployments.values()} == {image}
 
 
+def test_operators_have_a_port_of_their_own_where_one_is_set():
+    settings = {"PRESSROOM_ADMIN_PORT": "8001"}
+    front = container_of(documents("Deployment", json.dumps({"settings": settings}))["front"])
+    assert {each["containerPort"] for each in front["ports"]} == {8000, 8001}
+    assert "0.0.0.0:8001" in front["command"]
+    assert settings_of(front).get("PRESSROOM_ADMIN_PORT", "8001") == "8001"
+
+
 def test_a_release_migrates_before_its_pods_start():
     hooks = MIGRATE["metadata"]["annotations"]
     assert hooks["helm.sh/hook"] == "pre-install,pre-upgrade"

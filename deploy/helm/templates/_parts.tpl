@@ -1,11 +1,12 @@
 {{/* What is fixed about each process: its command, ports, secrets and way of stopping. Values say how many and how large. */}}
 {{- define "pressroom.parts" -}}
 {{- $budget := int .Values.settings.PRESSROOM_RENDER_BUDGET }}
+{{- $admin := .Values.settings.PRESSROOM_ADMIN_PORT }}
 # In an outage of a store a front answers 503 itself, so only its startup probe checks the stores: without them a new
 # release does not replace the old one.
 front:
-  command: [gunicorn, -c, "python:api.gunicorn_conf", --bind, "0.0.0.0:8000", --worker-tmp-dir, /dev/shm, "api.wsgi:app"]
-  ports: {http: 8000}
+  command: [gunicorn, -c, "python:api.gunicorn_conf", --bind, "0.0.0.0:8000"{{ with $admin }}, --bind, "0.0.0.0:{{ . }}"{{ end }}, --worker-tmp-dir, /dev/shm, "api.wsgi:app"]
+  ports: {http: 8000{{ with $admin }}, admin: {{ . }}{{ end }}}
   secrets: [stores, keys]
   started: /readyz
   grace: {{ add $budget 40 }}
