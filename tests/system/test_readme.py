@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -18,6 +19,8 @@ from deploy.embedded.loopback import free_port
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+DOCS = ROOT / "deploy/docs"
+BLOCK = re.compile(r"^([^\n]*)\n[ >]*```(\w*)\n(.*?)```", re.MULTILINE | re.DOTALL)
 _, DRAFT, INVOICE, TEMPLATE, BATCH = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
@@ -82,16 +85,16 @@ def test_the_python_of_the_readme_runs(run, tmp_path) -> None:
         assert sum(name.endswith(".pdf") for name in archive.namelist()) == 40
 
 
-@pytest.mark.parametrize(
-    ("page", "file", "shown"),
-    [
-        ("first-invoice", "invoice-1.pdf", ["Möbel Hansen & Söhne", "24103 Kiel", "1,608.00"]),
-        ("night-batch", "letters/001.pdf", ["Rostock", "Hamburg", "Kiel"]),
-        ("from-html", "invoice.pdf", ["Canal Bicycles", "515.50"]),
-        ("from-word", "letters.pdf", ["Ms Adler", "31 December 2026", "Mr Brandt", "1,250.50"]),
-        ("delivery", "received/invoices/*/*/000002.pdf", ["2026-3"]),
-    ],
-)
+TUTORIALS = [
+    ("first-invoice", "invoice-1.pdf", ["Möbel Hansen & Söhne", "24103 Kiel", "1,608.00"]),
+    ("night-batch", "letters/001.pdf", ["Rostock", "Hamburg", "Kiel"]),
+    ("from-html", "invoice.pdf", ["Canal Bicycles", "515.50"]),
+    ("from-word", "letters.pdf", ["Ms Adler", "31 December 2026", "Mr Brandt", "1,250.50"]),
+    ("delivery", "received/invoices/*/*/000002.pdf", ["2026-3"]),
+]
+
+
+@pytest.mark.parametrize(("page", "file", "shown"), TUTORIALS)
 def test_a_tutorial_runs_as_pasted(page, file, shown, run, tmp_path) -> None:
     text = (ROOT / f"deploy/docs/{page}.md").read_text().replace(":9010", f":{free_port()}")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
@@ -101,3 +104,50 @@ def test_a_tutorial_runs_as_pasted(page, file, shown, run, tmp_path) -> None:
     places = [text.find(each) for each in shown]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def read_blocks(page: Path) -> list[tuple[str, str, str]]:
+    """Return the line above each block of code of a page, its language and its text."""
+    blocks = BLOCK.findall(page.read_text())
+    assert 2 * len(blocks) == len(re.findall(r"^[ >]*```", page.read_text(), re.MULTILINE)), page
+    return blocks
+
+
+def test_the_calls_of_the_reference_run_as_pasted(run, account, tmp_path) -> None:
+    source = (
+        b"<document><flow><p>To {{ to.zip }} {{ to.country }}, {{ customer }}</p></flow></document>"
+    )
+    made = account.store_template(source)
+    slug = json.dumps({"slug": "letter", "template_id": made}).encode()
+    headers = {"Content-Type": "application/json"}
+    assert account.request("POST", "/v2/slugs", slug, headers=headers).status == 201
+    letters = [{"to": {"country": "DE", "zip": str(n)}, "customer": n} for n in (24103, 10115)]
+    (tmp_path / "letters.ndjson").write_text("\n".join(map(json.dumps, letters)))
+    blocks = read_blocks(DOCS / "api.md")
+    calls = [
+        text for above, language, text in blocks if language == "sh" and "not run" not in above
+    ]
+    told = run("sh", "-ec", "\n".join(calls))
+    assert '"image/png"' in told
+    [made], [index] = tmp_path.glob("*.pdf"), tmp_path.glob("*.csv")
+    assert [each.extract_text()[:8] for each in PdfReader(made).pages[::2]] == [
+        "To 10115",
+        "To 24103",
+    ]
+    assert index.read_text().count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*DOCS.glob("*.md"), *(ROOT / "deploy").glob("*/README.md")],
+    ids=lambda page: str(page.relative_to(ROOT / "deploy")),
+)
+def test_the_commands_of_a_page_run_in_a_test_or_the_page_says_why_not(page) -> None:
+    """A block without a language has the usage of commands, which tests/deploy/test_documented_commands.py checks."""
+    for above, language, text in read_blocks(page):
+        if language == "sh" and page.stem not in {"api", *(name for name, *_ in TUTORIALS)}:
+            assert re.match(r" *<!-- not run: .+ -->$", above), text
+        if not language:
+            assert re.match(r" *pressroom ", text), text
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?<=`make )[a-z-]+", page.read_text())) <= targets
