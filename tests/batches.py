@@ -94,7 +94,7 @@ class SliceWorker:
         if "chunk" in argument:
             run_slice(Slice.of_builtins(argument), self.farm, self.batch_context)
         else:
-            run_assembly(Assembly(argument["batch"]), self.batch_context)
+            run_assembly(Assembly(argument["batch"]), self.farm, self.batch_context)
 
     def work_off(self) -> None:
         """Process messages until the queue is empty."""

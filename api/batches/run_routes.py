@@ -60,6 +60,7 @@ from shared.batches.stored_plans import (
 )
 from shared.clock import now
 from shared.errors import ErrorCode, ServiceError
+from shared.templates.references import parse_reference
 
 _INDEX_TYPES: Mapping[IndexFormat, str] = {
     IndexFormat.CSV: "text/csv; charset=utf-8",
@@ -104,6 +105,8 @@ class PlanRoutes(Routes):
         check_plan_name(plan)
         wanted = receive_record(request, Plan, what="plan", is_required=True)
         check_plan(wanted)
+        if wanted.bundle is not None:
+            parse_reference(wanted.bundle.cover, field="bundle.cover")
         account_id = current_principal().state.account_id
         with self._ports.database.session() as session:
             stored, is_new = put_plan(session, account_id, plan, wanted, at=now())
@@ -166,7 +169,7 @@ class RunRoutes(Routes):
 
         What became of its documents: those asked for are delivered, held, rejected, failed, cancelled or open,
         and the six add up at every moment, also after a worker was killed. Documents of a batch with a plan
-        are delivered once its files are written; pages and sheets are of these files.
+        are delivered once its files are written; pages and sheets are of these files, without their covers.
         """
         with self._ports.database.snapshot() as session:
             account = read_account(session, find_own_batch(session, batch_id))
@@ -274,8 +277,9 @@ class RunRoutes(Routes):
         """Download the index of a run.
 
         A row for each document: its file, position, first page and sheet, its pages and sheets, the weight, class
-        of postage and inserts of its set if the plan has a weight or inserts, and the values of its `fields`, in the
-        order of the files; then the documents that failed.
+        of postage and inserts of its set if the plan has a weight or inserts, the number of its bundle in the file if
+        it has bundles, and the values of its `fields`, in the order of the files; then the documents that failed.
+        Covers have no row, and are counted in the first page and sheet.
         """
         with self._ports.database.snapshot() as session:
             batch = find_own_batch(session, batch_id)

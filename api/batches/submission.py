@@ -159,6 +159,12 @@ def receive_batch(
     try:
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
+        bundle = plan.plan.bundle if plan else None
+        cover = (
+            pin_template(parse_reference(bundle.cover, field="bundle.cover"), principal, ports)
+            if bundle
+            else None
+        )
         deliver_to, subject = (
             find_order(principal, ports, has_record=batch_request.output is not BatchOutput.MERGED),
             check_subject(current_query().get("subject")),
@@ -194,6 +200,7 @@ def receive_batch(
         traceparent=ports.traces.traceparent(),
         plan=plan.plan if plan else None,
         plan_name=str(plan) if plan else None,
+        cover=cover,
         deliver_to=deliver_to.id if deliver_to else None,
         subject=subject,
         priority=batch_request.priority or (plan and plan.plan.priority) or Priority.NORMAL,

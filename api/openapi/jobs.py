@@ -25,6 +25,7 @@ from shared.batches.plans import (
     MAX_CLASSES,
     MAX_FILES,
     MAX_INSERTS,
+    Bundle,
     Condition,
     Hold,
     IndexFormat,
@@ -105,6 +106,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("pages", "error", "warnings"),
     ),
     "PlanSplit": record_schema(Split, by_hand=array_of("PlanCondition", maxItems=10)),
+    "PlanBundle": record_schema(Bundle),
     "PlanMarks": record_schema(Marks),
     "PlanHold": record_schema(Hold, conditions=array_of("PlanCondition", maxItems=20)),
     "PlanCondition": record_schema(
@@ -125,6 +127,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "Plan": record_schema(
         Plan,
         split=ref("PlanSplit"),
+        bundle=ref("PlanBundle"),
         marks=ref("PlanMarks"),
         inserts=array_of("PlanInsert", maxItems=MAX_INSERTS),
         weight=ref("PlanWeight"),

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 
-from shared.batches.plans import PROOF, Plan, RunFile
+from shared.batches.plans import PROOF, Plan, RunFile, find_covered
 from shared.batches.records import Batch, BatchStatus, ItemStatus
 from shared.batches.repository import deliver_batch, read_batch
 from shared.batches.runs import (
@@ -146,18 +146,18 @@ def order_reprint(session: Session, batch_id: str, wanted: Reprint, *, at: datet
 
 
 def select_documents(plan: Plan, files: Sequence[RunFile], wanted: Reprint) -> set[int]:
-    """Return the indexes of the documents of a reprint."""
+    """Return the indexes of the documents of a reprint; a cover is taken with the document that it stands before."""
     chosen = set(wanted.documents or ())
     if chosen:
         return chosen
     first, last = wanted.first or 0, wanted.last or 0
     number = 0
     for at, file in enumerate(files, 1):
-        sheet = 1
+        sheet, covered = 1, set(find_covered(plan, file))
         for each in file.sets:
             number += 1
             for document in each.documents:
-                after = sheet + plan.sheets_of(document.pages)
+                after = sheet + (document.index in covered) + plan.sheets_of(document.pages)
                 is_chosen = {
                     Unit.DOCUMENTS: first <= document.index <= last,
                     Unit.SETS: first <= number <= last,
@@ -336,7 +336,7 @@ def _check_reprint(
     if wanted.unit is Unit.SETS:
         most = sum(file.documents for file in own)
     else:
-        most = sum(file.sheets for file in own if file.number == wanted.file)
+        most = sum(file.sheets + file.covers for file in own if file.number == wanted.file)
     if first < 1 or last > most:
         of = "the run" if wanted.file is None else f"file {wanted.file}"
         raise ServiceError(

@@ -7,10 +7,10 @@ that the plan needs (`read_values`), and written in the order of the plan at its
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 from operator import attrgetter, itemgetter
 from typing import Annotated, Any, Final, TypeVar
 
@@ -18,9 +18,11 @@ import msgspec
 
 from shared.errors import ServiceError
 from shared.identifiers import SLUG
+from shared.limits import MAX_REFERENCE
 from shared.records import Record, ShownRecord, Timestamp, doc
 
 MAX_FILES: Final = 500  # of a run, which are open together
+MAX_COVERS: Final = 2000  # of a run, which are rendered where it is arranged
 MAX_INSERTS: Final = 4  # which optical marks tell
 MAX_CLASSES: Final = 50
 MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order, the index and mails
@@ -94,16 +96,21 @@ class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=T
         )
 
 
-class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where another file begins: after so many documents, sheets or grams, or where a value changes."""
+class _Cut(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where sets that follow each other are parted."""
 
-    documents: Annotated[_Size | None, doc("Most documents of a file.")] = None
-    sheets: Annotated[_Size | None, doc("Most sheets of a file; a document is not divided.")] = None
-    weight: Annotated[_Size | None, doc("Most grams of a file, of a plan with a weight.")] = None
+    documents: Annotated[_Size | None, doc("Most documents of each.")] = None
+    sheets: Annotated[_Size | None, doc("Most sheets of each; a document is not divided.")] = None
+    weight: Annotated[_Size | None, doc("Most grams of each, of a plan with a weight.")] = None
     value: Annotated[
         _Path | None,
-        doc("A path into the payload, or set.class: each value has files of its own."),
+        doc("A path into the payload, or set.class: another begins where the value changes."),
     ] = None
+
+
+class Split(_Cut, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where another file begins: after so many documents, sheets or grams, or where a value changes."""
+
     by_hand: Annotated[
         tuple[Condition, ...],
         doc(
@@ -112,6 +119,21 @@ class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         ),
         msgspec.Meta(max_length=10),
     ] = ()
+
+
+class Bundle(_Cut, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """Where another bundle of a file begins, as a split says it, and its cover; without a size and a value each
+    file is one.
+    """
+
+    cover: Annotated[
+        str,
+        doc(
+            "The template of the cover, a sheet of one page before the documents of each bundle.",
+            examples=["tray@2"],
+        ),
+        msgspec.Meta(max_length=MAX_REFERENCE),
+    ]
 
 
 class MarkType(StrEnum):
@@ -237,6 +259,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         msgspec.Meta(max_length=8),
     ] = ()
     split: Split = Split()
+    bundle: Bundle | None = None
     household: Annotated[
         _Path | None,
         doc("A path into the payload: documents of one value that follow each other are one set."),
@@ -270,6 +293,8 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         """The paths whose values are kept with each document."""
         named = [key.removeprefix("-") for key in self.keys if not self.is_of_set(key)]
         named += [self.household] if self.household else []
+        if self.bundle and self.bundle.value and not self.is_of_set(self.bundle.value):
+            named.append(self.bundle.value)
         conditions = chain(self.hold.conditions, self.split.by_hand)
         named += [each.value for each in conditions if not self.is_of_set(each.value)]
         named += [each.value for each in chain(*(each.conditions for each in self.inserts))]
@@ -362,7 +387,7 @@ class RunSet(msgspec.Struct, frozen=True):
 
 
 class RunFile(msgspec.Struct, frozen=True):
-    """The sets of one file of a run, in order. `value` is that of `split.value`."""
+    """The sets of one file of a run, or of one of its bundles, in order. `value` is that which parts them."""
 
     sets: list[RunSet]
     value: Value = None
@@ -403,7 +428,7 @@ def arrange(
     last; equal ones stay in the order of the body.
 
     Raises:
-        TooManyFilesError: there are more than `MAX_FILES`.
+        TooManyFilesError: there are more than `MAX_FILES`, or more bundles than `MAX_COVERS`.
     """
     sets = _make_sets(plan, documents)
     if plan.set_conditions and not with_held:
@@ -412,24 +437,52 @@ def arrange(
         sets = _sort(sets, plan.keys, RunSet.find_value)
     by_hand = [any(_is_true(plan, one, each) for one in plan.split.by_hand) for each in sets]
     ordered = sorted(zip(by_hand, sets, strict=True), key=itemgetter(0))
-    most = (plan.split.documents, plan.split.sheets, plan.split.weight)
-    files: list[RunFile] = []
+    own = [(BY_HAND if hand else _value_of(plan.split, each), each) for hand, each in ordered]
+    files = list(islice(_divide(plan.split, own), MAX_FILES + 1))
+    if len(files) > MAX_FILES:
+        raise TooManyFilesError(
+            f"The plan divides the documents into more than {MAX_FILES} files: split into larger ones."
+        )
+    if sum(len(find_bundles(plan, file)) for file in files) > MAX_COVERS:
+        raise TooManyFilesError(
+            f"The plan divides the documents into more than {MAX_COVERS:,} bundles: make larger ones."
+        )
+    return files
+
+
+def find_bundles(plan: Plan, file: RunFile) -> list[RunFile]:
+    """Return the bundles of a file in order, none of a plan without."""
+    if plan.bundle is None:
+        return []
+    own = [(_value_of(plan.bundle, each), each) for each in file.sets]
+    return list(_divide(plan.bundle, own))
+
+
+def find_covered(plan: Plan, file: RunFile) -> list[int]:
+    """Return the indexes of the documents of a file that a cover stands before, in order."""
+    return [bundle.sets[0].documents[0].index for bundle in find_bundles(plan, file)]
+
+
+def _value_of(cut: _Cut, each: RunSet) -> Value:
+    return each.find_value(cut.value) if cut.value else None
+
+
+def _divide(cut: _Cut, sets: Iterable[tuple[Value, RunSet]]) -> Iterator[RunFile]:
+    """Yield sets as they are parted, each given with its value."""
+    most = (cut.documents, cut.sheets, cut.weight)
+    last: RunFile | None = None
     size: Sequence[float] = (0, 0, 0)
-    for is_by_hand, each in ordered:
-        value = each.find_value(plan.split.value) if plan.split.value else None
-        value = BY_HAND if is_by_hand else value
+    for value, each in sets:
         own = (len(each.documents), each.sheets, each.weight)
         size = [round(before + more, 3) for before, more in zip(size, own, strict=True)]
         is_full = any(limit and taken > limit for limit, taken in zip(most, size, strict=True))
-        if not files or is_full or files[-1].value != value:
-            if len(files) == MAX_FILES:
-                raise TooManyFilesError(
-                    f"The plan divides the documents into more than {MAX_FILES} files: split into larger ones."
-                )
-            files.append(RunFile([], value))
-            size = own
-        files[-1].sets.append(each)
-    return files
+        if last is None or is_full or last.value != value:
+            if last is not None:
+                yield last
+            last, size = RunFile([], value), own
+        last.sets.append(each)
+    if last is not None:
+        yield last
 
 
 def _make_sets(plan: Plan, documents: Iterable[RunDocument]) -> list[RunSet]:
@@ -508,7 +561,7 @@ def _weigh(
 
 
 class TooManyFilesError(ValueError):
-    """The plan makes too many files."""
+    """The plan makes too many files or bundles."""
 
 
 def check_plan(plan: Plan) -> None:
@@ -519,11 +572,18 @@ def check_plan(plan: Plan) -> None:
     """
     split, marks, classes = plan.split, plan.marks, plan.weight.classes if plan.weight else ()
     feeders = {insert.feeder for insert in plan.inserts}
+    cuts = {"split": split} | ({"bundle": plan.bundle} if plan.bundle else {})
     faults = {
-        "split takes documents, sheets or weight, one of them": (
-            sum(map(bool, (split.documents, split.sheets, split.weight))) > 1
-        ),
-        "split by weight needs weight, with that of a sheet": split.weight and not plan.weight,
+        **{
+            f"{name} takes documents, sheets or weight, one of them": (
+                sum(map(bool, (cut.documents, cut.sheets, cut.weight))) > 1
+            )
+            for name, cut in cuts.items()
+        },
+        **{
+            f"{name} by weight needs weight, with that of a sheet": cut.weight and not plan.weight
+            for name, cut in cuts.items()
+        },
         "inserts are those of the plan or of marks, not both": marks and marks.inserts and feeders,
         "two inserts have one feeder": len(feeders) < len(plan.inserts),
         "up_to of weight.classes rises from one to the next": any(

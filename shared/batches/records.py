@@ -80,7 +80,7 @@ class Batch(Record, frozen=True):
 
     `error` is the error body if the result could not be produced; `traceparent` is the span of the
     request where tracing is on; `removed_at` is when the client deleted the batch; `plan_name` is the
-    reference of its `plan`. `decisions` counts the releases, rejections and reprints of its documents;
+    reference of its `plan`, and `cover` the template of the plan's covers. `decisions` counts the releases, rejections and reprints of its documents;
     the files of the last of them are written once `arranged` is as many.
     """
 
@@ -111,6 +111,7 @@ class Batch(Record, frozen=True):
     removed_at: datetime | None = None
     plan: Plan | None = None
     plan_name: str | None = None
+    cover: PinnedTemplate | None = None
     deliver_to: str | None = None
     subject: str | None = None
     priority: Priority = Priority.NORMAL

@@ -19,6 +19,7 @@ from shared.batches.plans import (
     RunFile,
     Value,
     arrange,
+    find_covered,
     find_held_sets,
 )
 from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
@@ -35,6 +36,7 @@ _COLUMNS: Final = (
     "index", "job", "status", "file", "position", "first_page", "pages", "first_sheet", "sheets", "error",
     "set", "reason",
 )  # fmt: skip
+_BUNDLE: Final = ("bundle",)  # the column of a plan with bundles
 
 
 class ShownFile(ShownRecord, frozen=True):
@@ -50,6 +52,9 @@ class ShownFile(ShownRecord, frozen=True):
     documents: Annotated[int, doc("Documents in it.", minimum=0)]
     pages: Annotated[int, doc("Its pages, blank ones among them.", minimum=0)]
     sheets: Annotated[int, doc("Its sheets of paper.", minimum=0)]
+    covers: Annotated[
+        int, doc("Sheets of its covers, which its pages and sheets do not count.", minimum=0)
+    ]
     bytes: Annotated[int, doc("Its size; 0 for a reprint that is not written yet.", minimum=0)]
     sha256: Annotated[str | None, doc("SHA-256 of the file, once it is written.", **SHA256)] = None
     value: Annotated[Value, doc("The value of `split.value` that its documents have.")] = None
@@ -77,6 +82,7 @@ class RunAccount(ShownRecord, frozen=True):
         int, doc("Pages of the delivered documents, blank ones among them.", minimum=0)
     ]
     sheets: Annotated[int, doc("Sheets of the delivered documents.", minimum=0)]
+    covers: Annotated[int, doc("Sheets of covers, which pages and sheets do not count.", minimum=0)]
     files: Annotated[tuple[ShownFile, ...], doc("The files of a batch with a plan.")]
     proof: ShownFile | None = None
     reprints: Annotated[tuple[ShownFile, ...], doc("Its reprints.")] = ()
@@ -97,6 +103,12 @@ class StoredFile(Record, frozen=True):
     sheets: int
     value: Value = None
     request: Mapping[str, Any] | None = None
+    covers: int = 0
+
+    @property
+    def covers_key(self) -> str:
+        """The key of the covers of a file of the run, from which reprints take them."""
+        return f"{self.blob_key}-covers"
 
     def as_shown(self) -> ShownFile:
         """Return the file as clients see it."""
@@ -243,6 +255,7 @@ def read_account(session: Session, batch: Batch) -> RunAccount:
         open=counts.queued + counts.running + is_open,
         pages=pages if delivered else 0,
         sheets=sum(file.sheets for file in files) if batch.plan else (pages if delivered else 0),
+        covers=sum(file.covers for file in files),
         files=tuple(file.as_shown() for file in files),
         proof=None if proof is None else proof.as_shown(),
         reprints=tuple(file.as_shown() for file in reversed(stored) if file.request is not None),
@@ -279,7 +292,7 @@ def write_index(
     rows = _rows(batch, plan, files, items)
     if plan.index is IndexFormat.CSV:
         writer = csv.writer(text)
-        columns = (*_COLUMNS, *map(_name_column, plan.set_paths))
+        columns = (*_COLUMNS, *map(_name_column, plan.set_paths), *_BUNDLE[: bool(plan.bundle)])
         writer.writerow([*columns, *plan.fields])
         writer.writerows(
             [*map(row.get, columns), *(row["fields"].get(path) for path in plan.fields)]
@@ -299,10 +312,15 @@ def _rows(
     number_in_run = 0
     for number, file in enumerate(files, 1):
         page = sheet = 1
+        bundle, covered = 0, set(find_covered(plan, file))
         of_sets = [(each, document) for each in file.sets for document in each.documents]
         for position, (each, document) in enumerate(of_sets, 1):
             sheets = plan.sheets_of(document.pages)
             number_in_run += document is each.documents[0]
+            if document.index in covered:
+                bundle += 1
+                page += 2 if plan.duplex else 1
+                sheet += 1
             yield {
                 **_row(batch, plan, others.pop(document.index)),
                 "status": "delivered",
@@ -313,6 +331,7 @@ def _rows(
                 "first_sheet": sheet,
                 "sheets": sheets,
                 "set": number_in_run,
+                "bundle": bundle or None,
                 **{_name_column(path): value for path, value in each.values.items()},
             }
             page += 2 * sheets if plan.duplex else document.pages

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from sqlalchemy import delete, exists, select
 
@@ -71,7 +72,7 @@ def find_batches_on_record(session: Session, batch_ids: Sequence[str]) -> frozen
 
 
 def _is_pinned(session: Session, sha256: str) -> bool:
-    """Return whether an unfinished job or batch will render this content."""
+    """Return whether a job or batch will render this content, a batch its covers also after its end."""
     waiting = select(jobs.c.id).where(
         jobs.c.status.in_(_UNFINISHED), jobs.c.message.contains(sha256)
     )
@@ -80,6 +81,8 @@ def _is_pinned(session: Session, sha256: str) -> bool:
     pinned = session.execute(
         select(batches.c.pinned).where(batches.c.status.in_(_UNFINISHED))
     ).scalars()
+    covers = session.execute(select(batches.c.cover).where(batches.c.cover.is_not(None))).scalars()
     return any(
-        each["sha256"] == sha256 or sha256 in each.get("links", {}).values() for each in pinned
+        each["sha256"] == sha256 or sha256 in each.get("links", {}).values()
+        for each in chain(pinned, covers)
     )

@@ -446,6 +446,8 @@ batches: Final = Table(
     # The plan of a run, and its reference: it stays what it is when another version is stored.
     Column("plan", JSON(none_as_null=True)),
     Column("plan_name", String(80)),
+    # The template of its covers, pinned as its own.
+    Column("cover", JSON(none_as_null=True)),
     Column("deliver_to", String(64)),
     Column("subject", String(200)),
     Column("priority", String(16), nullable=False, server_default="normal"),
@@ -483,6 +485,7 @@ batches: Final = Table(
         where="status IN ('queued', 'running') AND priority IN ('express', 'night')",
     ),
     _partial_index("ix_batches_decided_id", "id", where="decisions > arranged"),
+    _partial_index("ix_batches_covered_id", "id", where="cover IS NOT NULL"),
 )
 
 # The rotation of accounts with unfinished batches or accepted renders, least recently served first.
@@ -603,6 +606,8 @@ batch_files: Final = Table(
     Column("documents", BigInteger, nullable=False),
     Column("pages", BigInteger, nullable=False),
     Column("sheets", BigInteger, nullable=False),
+    # Of one page each, besides its pages and sheets.
+    Column("covers", BigInteger, nullable=False, server_default="0"),
     Column("request", JSON(none_as_null=True)),
 )
 

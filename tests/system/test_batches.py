@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from pypdf import PdfReader
 
 from deploy.embedded.demo.show import pressroom
 from tests.waiting import wait_until
@@ -22,9 +23,13 @@ TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows"
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 
-def accept(account, template, documents, output="zip"):
+COVER = b"""<document title="Tray {{ bundle }}"><page size="A6"/>
+<flow><p>{{ documents }} of {{ first.n }} to {{ last.n }}</p></flow></document>"""
+
+
+def accept(account, template, documents, output="zip", query=""):
     body = "".join(json.dumps(each) + "\n" for each in documents).encode()
-    path = f"/v2/batches?template={template}&output={output}"
+    path = f"/v2/batches?template={template}&output={output}{query}"
     answer = account.request("POST", path, body, headers=NDJSON)
     assert answer.status == 202, answer.body
     return answer.json["id"]
@@ -64,6 +69,40 @@ def test_a_merged_batch_for_a_press_has_a_document_part_for_each_record(account)
         titles = [str(part.DPM.Record.Title) for part in parts]
         assert titles == ["Note 0", "Note 1", "Note 2"]
         assert [part.Start.objgen for part in parts] == [page.obj.objgen for page in pdf.pages]
+
+
+def test_covers_of_a_run_for_a_press_are_for_it_too_and_read_back(account):
+    press = (ROOT / "tests/golden/images/press.icc").read_bytes()
+    as_profile = {"Content-Type": "application/vnd.iccprofile"}
+    assert account.request("PUT", "/v2/images/press", press, headers=as_profile).status == 201
+    head = b'<document profile="pdf/x-4" output-intent="press" title="Note {{ n }}"'
+    letter = account.store_template(TEMPLATE.replace(b"<document", head))
+
+    def run(cover):
+        plan = {"sort": ["-n"], "bundle": {"cover": cover, "documents": 2}}
+        body = json.dumps(plan).encode()
+        as_json = {"Content-Type": "application/json"}
+        stored = account.request("PUT", "/v2/plans/trays", body, headers=as_json)
+        assert stored.status in (200, 201), stored.body
+        documents = [{"n": 0}, {"n": 1}, {"n": 2}]
+        batch_id = accept(account, letter, documents, "merged", "&plan=trays")
+        return batch_id, wait_until(lambda: ended(account, batch_id), 120)
+
+    _, record = run(account.store_template(COVER))
+    assert record["error"]["message"].startswith("The cover has another `profile` or `output-")
+    tray = COVER.replace(b"<document", b'<document profile="pdf/x-4" output-intent="press"')
+    batch_id, record = run(account.store_template(tray))
+    answer = account.request("GET", f"/v2/batches/{batch_id}/files/1")
+    assert answer.status == 200, (answer.body, record)
+    with pikepdf.open(io.BytesIO(answer.body)) as pdf:
+        [parts] = pdf.Root.DPartRoot.DPartRootNode.DParts
+        titles = [str(part.DPM.Record.Title) for part in parts]
+        assert titles == ["Tray 1", "Note 2", "Note 1", "Tray 2", "Note 0"]
+        assert len(pdf.Root.OutputIntents) == 1
+    texts = [
+        page.extract_text().split("\n")[0] for page in PdfReader(io.BytesIO(answer.body)).pages
+    ]
+    assert texts == ["2 of 2 to 1", "Number 2", "Number 1", "1 of 0 to 0", "Number 0"]
 
 
 def test_the_processor_time_of_every_document_is_in_the_report_of_costs(farm, account):

@@ -7,15 +7,16 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, NamedTuple, cast
 
 from shared.batches.decisions import (
     Reprint,
@@ -36,6 +37,7 @@ from shared.batches.plans import (
     TooManyFilesError,
     Value,
     arrange,
+    find_covered,
 )
 from shared.batches.records import Batch, BatchOutput, ItemStatus
 from shared.batches.repository import (
@@ -66,10 +68,12 @@ from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
 from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
+from workers.batches.covers import CoverError, render_covers
 from workers.batches.documents import BatchContext
 from workers.batches.writers import make_options, read_plan_marks
-from workers.engine.finish.merging import Placement
+from workers.engine.finish.merging import OtherPressError, Placement
 from workers.engine.merged_pdf import join_parts, sort_parts
+from workers.render.run import RenderContext
 
 _PARTS_AT_ONCE: Final = 200
 _MAX_ATTEMPTS: Final = 3
@@ -78,10 +82,12 @@ _PATIENCE: Final = timedelta(hours=24)  # during an outage; the same as for jobs
 # With a missing part: the folder of the store may not be mounted.
 _PATIENCE_WITH_MISSING: Final = timedelta(hours=1)
 
+_Work = Callable[[Batch, RenderContext, BatchContext], None]
+
 log: Final = get_logger(__name__)
 
 
-def run_assembly(task: Assembly, batch_context: BatchContext) -> None:
+def run_assembly(task: Assembly, context: RenderContext, batch_context: BatchContext) -> None:
     """Join the PDF of a batch whose documents have all ended, and finish the batch; write the proof of a run
     before its end, and the files of decisions after it.
 
@@ -93,6 +99,7 @@ def run_assembly(task: Assembly, batch_context: BatchContext) -> None:
     """
     with batch_context.database.snapshot() as session:
         batch = find_batch(session, task.batch_id)
+        work: _Work | None
         if batch is None or batch.output is not BatchOutput.MERGED:
             work = None
         elif batch.status.is_final:
@@ -108,15 +115,13 @@ def run_assembly(task: Assembly, batch_context: BatchContext) -> None:
     with log_context(batch=batch.id, request=batch.request_id, account=batch.account_id):
         if work is _write_proof:
             with full_disk_as_unavailable("worker"):
-                _write_proof(batch, batch_context)
+                _write_proof(batch, context, batch_context)
         else:
-            _try(work, batch, batch_context)
+            _try(work, batch, context, batch_context)
     batch_context.queue.remove(task)
 
 
-def _try(
-    work: Callable[[Batch, BatchContext], None], batch: Batch, batch_context: BatchContext
-) -> None:
+def _try(work: _Work, batch: Batch, context: RenderContext, batch_context: BatchContext) -> None:
     # Counted first, so that a crash counts as an attempt.
     with batch_context.database.session() as session:
         this = begin_assembly_attempt(session, batch.id, at=now())
@@ -127,9 +132,11 @@ def _try(
         return
     try:
         with full_disk_as_unavailable("worker"):
-            work(batch, batch_context)
-    except TooManyFilesError as error:
+            work(batch, context, batch_context)
+    except (TooManyFilesError, OtherPressError) as error:
         _give_up(batch, batch_context, ErrorBody(400, str(error), ErrorKind.AUTHORING))
+    except CoverError as error:
+        _give_up(batch, batch_context, error.body)
     except (Unavailable, BlobMissingError) as error:
         is_missing = isinstance(error, BlobMissingError)
         if now() - this.first_at >= (_PATIENCE_WITH_MISSING if is_missing else _PATIENCE):
@@ -172,7 +179,7 @@ def _failed(cause: Exception | None) -> ErrorBody:
     return ErrorBody(500, message, ErrorKind.INTERNAL)
 
 
-def _assemble(batch: Batch, batch_context: BatchContext) -> None:
+def _assemble(batch: Batch, context: RenderContext, batch_context: BatchContext) -> None:
     # Unnamed files, which the kernel deletes if this process is killed.
     with tempfile.TemporaryFile() as part, tempfile.TemporaryFile() as out:
         if batch.plan is None:
@@ -181,8 +188,7 @@ def _assemble(batch: Batch, batch_context: BatchContext) -> None:
             items: Sequence[RunItem] = ()
         else:
             key, size = None, 0
-            files, items = _write_run(batch, batch.plan, batch_context, part=part)
-    keys = [file.blob_key for file in files] + ([key] if key else [])
+            files, items = _write_run(batch, batch.plan, context, batch_context, part=part)
     with batch_context.database.session() as session:
         finished = finish_merged_batch(session, batch, result_key=key, result_bytes=size, at=now())
         if finished is not None and batch.plan is not None:
@@ -191,8 +197,17 @@ def _assemble(batch: Batch, batch_context: BatchContext) -> None:
     if finished is not None:
         batch_context.flow.report_finished(finished)
         return
-    for each in keys:
-        batch_context.blobs.delete(each)  # another run finished it, or the batch was cancelled
+    # Another run finished it, or the batch was cancelled.
+    _delete(files, batch_context)
+    if key:
+        batch_context.blobs.delete(key)
+
+
+def _delete(files: Iterable[StoredFile], batch_context: BatchContext) -> None:
+    for file in files:
+        batch_context.blobs.delete(file.blob_key)
+        if file.covers:
+            batch_context.blobs.delete(file.covers_key)
 
 
 def _join(
@@ -212,19 +227,17 @@ def _join(
     return key, size
 
 
-def _write_decisions(batch: Batch, batch_context: BatchContext) -> None:
+def _write_decisions(batch: Batch, context: RenderContext, batch_context: BatchContext) -> None:
     """Write what decisions on an ended run have released or reprint, and its index again."""
     assert batch.plan is not None
     with tempfile.TemporaryFile() as part:
-        files, _ = _write_run(batch, batch.plan, batch_context, part=part)
+        files, _ = _write_run(batch, batch.plan, context, batch_context, part=part)
     with batch_context.database.session() as session:
         used = finish_decisions(session, batch, files)
-    for file in files:
-        if file.blob_key not in used:
-            batch_context.blobs.delete(file.blob_key)
+    _delete((file for file in files if file.blob_key not in used), batch_context)
 
 
-def _write_proof(batch: Batch, batch_context: BatchContext) -> None:
+def _write_proof(batch: Batch, _: RenderContext, batch_context: BatchContext) -> None:
     assert batch.plan is not None
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
@@ -238,13 +251,19 @@ def _write_proof(batch: Batch, batch_context: BatchContext) -> None:
 
 
 def _write_run(
-    batch: Batch, plan: Plan, batch_context: BatchContext, *, part: BinaryIO
+    batch: Batch,
+    plan: Plan,
+    context: RenderContext,
+    batch_context: BatchContext,
+    *,
+    part: BinaryIO,
 ) -> tuple[list[StoredFile], list[RunItem]]:
     """Store the files of a run that are not written yet and its index, and return them and its documents; each
     page is read once.
 
     Raises:
         TooManyFilesError: the plan makes too many files of the documents.
+        CoverError, OtherPressError: a cover cannot be made.
     """
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
@@ -259,7 +278,21 @@ def _write_run(
     pending = [(number, file) for number, file in enumerate(files, 1) if number not in known]
     stored: list[StoredFile] = []
     for at in range(0, len(pending), MAX_FILES):
-        stored += writer.write(pending[at : at + MAX_FILES], places)
+        group = pending[at : at + MAX_FILES]
+        covers = {
+            number: _Covers(
+                find_covered(plan, file),
+                render_covers(
+                    batch, number, file, context, budget_seconds=batch_context.budget_seconds
+                ),
+            )
+            for number, file in group
+        }
+        for made in writer.write(group, places, covers.values()):
+            stored.append(made)
+            if made.covers:
+                pdf = covers[made.number].pdf
+                batch_context.blobs.put(made.covers_key, BytesIO(pdf), len(pdf))
     for number, reprint in known.items():
         if reprint.request is not None and not reprint.blob_key:
             wanted = Reprint.of_builtins(reprint.request)
@@ -267,19 +300,32 @@ def _write_run(
             ordered = [each for file in files for each in file.documents if each.index in chosen]
             sheets = sum(plan.sheets_of(document.pages) for document in ordered)
             file = RunFile([RunSet(ordered, sheets)])
-            [made] = writer.write([(number, file)], places, is_copy=wanted.copy)
+            there = known | {each.number: each for each in stored}
+            again = [
+                _Covers(covered, _read(batch_context.blobs, there[at].covers_key))
+                for at, each in enumerate(files, 1)
+                if not chosen.isdisjoint(covered := find_covered(plan, each))
+            ]
+            [made] = writer.write([(number, file)], places, again, is_copy=wanted.copy)
             stored.append(made.replace(request=reprint.request))
     if plan.hold.proof and not batch.status.is_final and PROOF_NUMBER not in known:
         stored += writer.write_proof()
     with tempfile.TemporaryFile() as index:
         write_index(index, batch, plan, files, items)
-        stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0), None))
+        stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0, 0), None))
     log.info("run written", files=len(stored) - 1, documents=len(places))
     return stored, items
 
 
 def _find_rendered(items: Sequence[RunItem]) -> list[RunItem]:
     return [item for item in items if item.status is ItemStatus.SUCCEEDED]
+
+
+class _Covers(NamedTuple):
+    """The covers of a file of the run, and the indexes of the documents that they stand before."""
+
+    covered: Sequence[int]
+    pdf: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,12 +347,13 @@ class _RunWriter:
         self,
         files: Sequence[tuple[int, RunFile]],
         places: Mapping[int, Placement],
+        covers: Iterable[_Covers] = (),
         *,
         is_copy: bool = False,
     ) -> list[StoredFile]:
         """Store files, each with its number, and return them; `places` are those of documents in the run."""
         chosen = {
-            document.index: places[document.index]._replace(file=at, position=position)
+            document.index: places[document.index]._replace(file=at, position=2 * position + 1)
             for at, (_, file) in enumerate(files)
             for position, document in enumerate(file.documents)
         }
@@ -319,10 +366,13 @@ class _RunWriter:
             (path, of_parts[found.first_index])
             for found, path in _fetch_parts(self.batch, self.context, self.part, of_parts)
         )
+        placed = [(each, self._place_covers(each, chosen)) for each in covers if each.pdf]
+        counts = Counter(place.file for _, own in placed for place in own)
+        pages_of_cover = 2 if self.plan.duplex else 1
         with ExitStack() as opened:
             outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
             pages = sort_parts(
-                parts,
+                chain(parts, ((_fill(self.part, BytesIO(each.pdf)), own) for each, own in placed)),
                 outs,
                 options=make_options(self.batch),
                 is_duplex=self.plan.duplex,
@@ -335,11 +385,24 @@ class _RunWriter:
                     self.context,
                     out,
                     number,
-                    (len(file.documents), count, sum(each.sheets for each in file.sets)),
+                    (
+                        len(file.documents),
+                        count - counts[at] * pages_of_cover,
+                        sum(each.sheets for each in file.sets),
+                        counts[at],
+                    ),
                     file.value,
                 )
-                for out, (number, file), count in zip(outs, files, pages, strict=True)
+                for at, (out, (number, file), count) in enumerate(
+                    zip(outs, files, pages, strict=True)
+                )
             ]
+
+    def _place_covers(self, covers: _Covers, chosen: Mapping[int, Placement]) -> list[Placement]:
+        """Return the places of covers, each before that of its document."""
+        nowhere = Placement(None, 0, 1)
+        own = (chosen.get(index, nowhere) for index in covers.covered)
+        return [Placement(each.file, each.position - 1, 1, is_cover=True) for each in own]
 
     def write_proof(self) -> list[StoredFile]:
         """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
@@ -374,7 +437,7 @@ def _store_file(
     batch_context: BatchContext,
     out: BinaryIO,
     number: int,
-    counts: tuple[int, int, int],
+    counts: tuple[int, int, int, int],
     value: Value,
 ) -> StoredFile:
     size = out.seek(0, os.SEEK_END)
@@ -383,8 +446,8 @@ def _store_file(
     out.seek(0)
     key = f"batches/{batch.id}/files/{number}-{secrets.token_hex(4)}"
     batch_context.blobs.put(key, out, size)
-    documents, pages, sheets = counts
-    return StoredFile(number, key, size, digest, documents, pages, sheets, value)
+    documents, pages, sheets, covers = counts
+    return StoredFile(number, key, size, digest, documents, pages, sheets, value, covers=covers)
 
 
 def _fetch_parts(
@@ -397,7 +460,6 @@ def _fetch_parts(
     overwrites the file.
     """
     after = -1
-    path = Path(f"/proc/self/fd/{file.fileno()}")
     while True:
         with batch_context.database.snapshot() as session:
             parts = list_parts(session, batch.id, after=after, limit=_PARTS_AT_ONCE)
@@ -405,14 +467,21 @@ def _fetch_parts(
             return
         for part in parts:
             if part.blob_key is not None and (wanted is None or part.first_index in wanted):
-                _fetch(batch_context.blobs, part.blob_key, file)
+                with batch_context.blobs.open(part.blob_key) as stream:
+                    path = _fill(file, stream)
                 yield part, path
         after = parts[-1].first_index
 
 
-def _fetch(blobs: BlobStore, key: str, file: BinaryIO) -> None:
+def _read(blobs: BlobStore, key: str) -> bytes:
+    with blobs.open(key) as stream:
+        return stream.read()
+
+
+def _fill(file: BinaryIO, stream: BinaryIO) -> Path:
+    """Write a part in place of the one before it, and return its path."""
     file.seek(0)
     file.truncate()
-    with blobs.open(key) as stream:
-        shutil.copyfileobj(stream, file, 256 * 1024)
+    shutil.copyfileobj(stream, file, 256 * 1024)
     file.flush()
+    return Path(f"/proc/self/fd/{file.fileno()}")

@@ -110,9 +110,17 @@ class FileWriter:
 class MergedPartWriter:
     """Writes one PDF of all documents, with each font and image once."""
 
-    def __init__(self, batch: Batch, context: RenderContext, template: PreparedTemplate) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        context: RenderContext,
+        template: PreparedTemplate,
+        *,
+        what: str = "Document",
+    ) -> None:
         self._batch = batch
         self._context = context
+        self._what = what
         self._surroundings = _PartResources(context, batch)
         self._part = MergedPart(
             template,
@@ -126,7 +134,7 @@ class MergedPartWriter:
         """Render a document into the PDF; see `Writer.add`."""
         payload = to_payload(document)
         self._surroundings.begin_document()
-        added = self._part.add(payload, name=f"Document {index + 1}")
+        added = self._part.add(payload, name=f"{self._what} {index + 1}")
         self._surroundings.end_document()
         warnings = summarise(added.warnings, left_out=added.warnings_left_out)
         plan = self._batch.plan

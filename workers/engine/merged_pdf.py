@@ -180,14 +180,14 @@ def sort_parts(
     """Write the documents of all parts in another order, to one or more files; see `distribute_parts`.
 
     Return the number of pages of each file. `marks` are drawn with the place of each sheet in the run; each
-    page of a copy says that it is one.
+    page of a copy says that it is one. Covers have no marks.
     """
     pages_of_sheet = 2 if is_duplex else 1
 
     def draw(placement: Placement, page: int, width: float, height: float) -> bytes:
         drawn = _COPY % (width - 60, height - 24) if is_copy else b""
         sheet, is_back = divmod(page - 1, pages_of_sheet)
-        if marks is not None and not is_back:
+        if marks is not None and not is_back and not placement.is_cover:
             drawn += write_marks(
                 marks,
                 number=placement.number,

@@ -144,9 +144,7 @@ def register_batch_tasks(
 
     register(SLICE_TASK, Slice, run_slice)
     register(JOBS_TASK, JobSlice, run_job_slice)
-    register(
-        ASSEMBLE_TASK, Assembly, lambda task, _, batch_context: run_assembly(task, batch_context)
-    )
+    register(ASSEMBLE_TASK, Assembly, run_assembly)
 
 
 def _log_outages(work: Callable[[], None]) -> None:

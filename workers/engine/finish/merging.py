@@ -35,6 +35,11 @@ class Placement(NamedTuple):
     sheets_before: int = 0  # in its set
     sheets: int = 0  # of its set
     feeders: Sequence[int] = ()  # of the inserts of its set
+    is_cover: bool = False  # of documents, which are read before it
+
+
+class OtherPressError(ValueError):
+    """A cover is not for the press that its documents are for."""
 
 
 # Returns the operators that draw the marks of a page of a document, from 1, of a width and a height.
@@ -72,6 +77,7 @@ def distribute_parts(
 
     Raises:
         ValueError: a part has no page, or a file has none.
+        OtherPressError: a cover has another output intent than the documents of its file.
     """
     every = 2 if is_duplex and not marks_backs else 1
     files: list[_MergedFile] = []
@@ -117,7 +123,9 @@ def _distribute(
         if placement.file is None:
             continue
         file = files[placement.file]
-        copy = copies.get(placement.file) or file.open_copy(part, digests)
+        copy = copies.get(placement.file) or file.open_copy(
+            part, digests, is_cover=placement.is_cover
+        )
         copies[placement.file] = copy
         file.draw_marks(copy, placement, own)
         file.add(copy, placement.position, own, [entry])
@@ -159,14 +167,21 @@ class _MergedFile:
         self._intents: set[int] = set()  # of the parts; 0 of one that is not for print
         self._parts_root = 0  # of a file for print
 
-    def open_copy(self, part: pikepdf.Pdf, digests: dict[int, bytes | None]) -> _PartCopier:
+    def open_copy(
+        self, part: pikepdf.Pdf, digests: dict[int, bytes | None], *, is_cover: bool = False
+    ) -> _PartCopier:
         """Return what copies objects of a part to this file; `digests` are shared by the files of a part."""
         copy = _PartCopier(part, self._writer, self._kept, digests)
         root = part.Root.get("/Outlines")
         if root is not None:
             copy.map_object(root, self._outline)
         intents = part.Root.get("/OutputIntents")
-        self._intents.add(0 if intents is None else copy.number_of_equal(intents))
+        intent = 0 if intents is None else copy.number_of_equal(intents)
+        if is_cover and intent not in self._intents:
+            raise OtherPressError(
+                "The cover has another `profile` or `output-intent` than the documents: give its template theirs."
+            )
+        self._intents.add(intent)
         return copy
 
     def add(

@@ -649,6 +649,14 @@ export interface PlanSplit {
   by_hand?: Array<PlanCondition>;
 }
 
+export interface PlanBundle {
+  documents?: number;
+  sheets?: number;
+  weight?: number;
+  value?: string;
+  cover: string;
+}
+
 export interface PlanMarks {
   type: "omr" | "datamatrix" | "code128" | "itf";
   left: number;
@@ -703,6 +711,7 @@ export interface PlanWeight {
 export interface Plan {
   sort?: Array<string>;
   split?: PlanSplit;
+  bundle?: PlanBundle;
   household?: string;
   duplex?: boolean;
   marks?: PlanMarks;
@@ -730,6 +739,7 @@ export interface RunFile {
   documents: number;
   pages: number;
   sheets: number;
+  covers: number;
   bytes: number;
   sha256?: string;
   value?: string | number | boolean;
@@ -745,6 +755,7 @@ export interface RunAccount {
   open: number;
   pages: number;
   sheets: number;
+  covers: number;
   files: Array<RunFile>;
   proof?: RunFile;
   reprints?: Array<RunFile>;

@@ -1,0 +1,86 @@
+"""The covers of the bundles of a run: a page of each, rendered where the run is arranged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from shared import json_text
+from shared.batches.plans import Plan, RunDocument, RunFile, find_bundles
+from shared.batches.records import Batch
+from shared.errors import ErrorBody, ErrorKind, Unavailable
+from workers.batches.documents import DocumentLimits, is_outage
+from workers.batches.writers import MergedPartWriter
+from workers.render.run import RenderContext
+
+
+class CoverError(Exception):
+    """A cover could not be rendered; `body` says why."""
+
+    def __init__(self, body: ErrorBody) -> None:
+        super().__init__(body.message)
+        self.body = body
+
+
+def render_covers(
+    batch: Batch, number: int, file: RunFile, context: RenderContext, *, budget_seconds: float
+) -> bytes:
+    """Return the covers of a file of a run as one PDF, empty without any.
+
+    Raises:
+        CoverError: one has errors or more than a page.
+        Unavailable: a part of the farm is unavailable.
+    """
+    plan, cover = batch.plan, batch.cover
+    if plan is None or cover is None:
+        return b""
+    own = batch.replace(pinned=cover, plan=Plan(duplex=plan.duplex))
+    writer = MergedPartWriter(own, context, context.templates.get(cover), what="Bundle")
+    limits = DocumentLimits(context, budget_seconds)
+    bundles = find_bundles(plan, file)
+    with limits.active():
+        for at in range(len(bundles)):
+            payload = json_text.encode(_describe(plan, number, bundles, at))
+            outcome = limits.attempt(partial(writer.add, at, payload))
+            if not isinstance(outcome, ErrorBody) and outcome.pages != 1:
+                text = f"It has {outcome.pages} pages; accepted is one."
+                outcome = ErrorBody(400, text, ErrorKind.AUTHORING)
+            if isinstance(outcome, ErrorBody):
+                if is_outage(outcome):
+                    raise Unavailable("farm")
+                text = f"The cover of bundle {at + 1} of file {number}: {outcome.message}"
+                raise CoverError(outcome.replace(message=text))
+    made = writer.close()
+    return made[0].read() if made else b""
+
+
+def _describe(plan: Plan, number: int, bundles: Sequence[RunFile], at: int) -> dict[str, Any]:
+    """Return what the template of a cover is given."""
+    bundle = bundles[at]
+    documents = bundle.documents
+    return {
+        "file": number,
+        "bundle": at + 1,
+        "bundles": len(bundles),
+        "value": bundle.value,
+        "sets": len(bundle.sets),
+        "documents": len(documents),
+        "sheets": sum(each.sheets for each in bundle.sets),
+        "weight": round(sum(each.weight for each in bundle.sets), 3) if plan.weight else None,
+        "first": _nest(plan, documents[0]),
+        "last": _nest(plan, documents[-1]),
+    }
+
+
+def _nest(plan: Plan, document: RunDocument) -> Mapping[str, Any]:
+    """Return the values of a document at the paths that they have in its payload."""
+    nested: dict[str, Any] = {}
+    for path in plan.paths:
+        *above, name = path.split(".")
+        inner = nested
+        for each in above:
+            inner = inner.setdefault(each, {})
+        if path in document.values:
+            inner[name] = document.values[path]
+    return nested
