@@ -90,10 +90,15 @@ _HYPHENATED: Final = (
 _LADDER: Final = f'<div width="34mm" lang="de" @><p>{_HYPHENATED}</p></div>'
 _BRACKETED: Final = "日本3（「あ」）"
 _EAST_ASIAN: Final = f'<div lang="ja" @><p>{_BRACKETED}</p></div>'
+_KANA: Final = "コンピューター"
 # Where an element's own attributes keep it from being a `div`.
 _EAST_ASIANS: Final = {
     "grid": f"<grid @><p>{_BRACKETED}</p></grid>",
     "style": f'<document><style @/><flow><div class="s"><p>{_BRACKETED}</p></div></flow></document>',
+}
+_NARROW_KANA: Final = {
+    "grid": f'<div width="11mm" lang="ja"><grid @><p>{_KANA}</p></grid></div>',
+    "style": f'<document lang="ja"><style @/><flow><div width="11mm" class="s"><p>{_KANA}</p></div></flow></document>',
 }
 _LADDERS: Final = {
     "grid": f'<div width="34mm" lang="de"><grid @><p>{_HYPHENATED}</p></grid></div>',
@@ -306,6 +311,7 @@ PROBES: Final[dict[str, Probe]] = {
     "text-transform": Probe("uppercase"),
     "text-autospace": Probe("no-autospace", host=_EAST_ASIAN),
     "text-spacing-trim": Probe("space-all", host=_EAST_ASIAN),
+    "line-break": Probe("normal", host=f'<div width="11mm" lang="ja" @><p>{_KANA}</p></div>'),
     "text-decoration": Probe("underline", other="line-through"),
     "white-space": Probe("pre-line", other="normal"),
     "direction": Probe("rtl"),
@@ -874,6 +880,8 @@ for _tag, _host in _LADDERS.items():
 for _tag, _host in _EAST_ASIANS.items():
     for _name in ("text-autospace", "text-spacing-trim"):
         OWN[_tag][_name] = replace(PROBES[_name], host=_host)
+for _tag, _host in _NARROW_KANA.items():
+    OWN[_tag]["line-break"] = replace(PROBES["line-break"], host=_host)
 for _tag, _host in _QUOTED.items():
     OWN.setdefault(_tag, {})["hanging-punctuation"] = Probe("optical", host=_host)
 for _tag, _host in _WRAPPED.items():

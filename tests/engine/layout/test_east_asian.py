@@ -7,7 +7,7 @@ import pytest
 
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources
+from workers.engine.ports import NoResources, Payload, PayloadKind
 
 SIZE = 20.0
 SPACE, TRIM = 0.09, -0.5
@@ -74,3 +74,37 @@ def test_a_gap_ends_with_its_line():
     pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
     with pypdfium2.PdfDocument(pdf) as document:
         assert document[0].get_textpage().get_text_range().split() == ["日本", "AB"]
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "normal"),
+    [
+        ("コンピューター", ["コン", "ピュー", "ター"], ["コンピ", "ュータ", "ー"]),
+        ("あきゃっきゃ", ["あ", "きゃっ", "きゃ"], ["あきゃ", "っきゃ"]),
+        ("三〜五時〜", ["三〜五", "時〜"], ["三〜五", "時〜"]),
+        ("かきく<b>ゃ</b>", ["かき", "くゃ"], ["かきく", "ゃ"]),
+        ("日本、々", ["日", "本、々"], ["日", "本、々"]),
+    ],
+)
+@pytest.mark.parametrize("place", ["p", "table"])
+def test_lines_begin_with_small_kana_where_that_is_asked_for(text, strict, normal, place):
+    """CSS Text 3, 5.2: what is of class CJ in UAX #14 begins a line under normal, and under strict does not."""
+    for value, lines in (
+        ('line-break="strict"', strict),
+        ('line-break="normal"', normal),
+        ("", strict),
+    ):
+        block = (
+            f"<p>{text}</p>"
+            if place == "p"
+            else f"<table><tr><td padding='0'>{text}</td></tr></table>"
+        )
+        source = (
+            '<document lang="ja"><page size="100mm 100mm" margin="10mm"/><flow>'
+            f'<div width="11.2mm" font-size="10pt" {value}>{block}</div></flow></document>'
+        )
+        payload = Payload(PayloadKind.XML, source.encode())
+        pdf = render(None, payload, options=OPTIONS, resources=NoResources()).pdf
+        with pypdfium2.PdfDocument(pdf) as document:
+            found = document[0].get_textpage().get_text_range().split()
+        assert found == lines, value

@@ -71,6 +71,7 @@ class HorizontalList:
     has_levels: bool = False  # visual order may differ from logical order
     hanging: Hanging | None = None  # of a paragraph with hanging punctuation
     is_east_asian: bool = False  # there may be gaps between its boxes
+    breaks_before_kana: bool = False  # of any size
     gap: float = 0.0  # in points, between the last box and the next one
     gaps: int = 0  # so far; texts on both sides of one are of two runs
     _joined: tuple[str, list[int]] | None = None
@@ -218,7 +219,9 @@ class HorizontalList:
             if opportunities.find_no_break_spaces((before, word)):
                 self.boundaries[-1] = NO_BREAK_SPACE
         elif boundary in (NO_BREAK, BREAK):
-            may_break = opportunities.may_break_between(before, word)
+            may_break = opportunities.may_break_between(
+                before, word, before_kana=self.breaks_before_kana
+            )
             breaks = DISCRETIONARY if before[-1] == SOFT_HYPHEN else BREAK
             self.boundaries[-1] = breaks if may_break else NO_BREAK
 
@@ -255,7 +258,9 @@ class HorizontalList:
         follows: list[int] = []
         distances: list[float] = []
         for word, last in zip(words, [*boundaries, NO_BREAK], strict=True):
-            segments = opportunities.split_at_opportunities(word)
+            segments = opportunities.split_at_opportunities(
+                word, before_kana=self.breaks_before_kana
+            )
             if not hyphens:
                 segments = _remove_soft_hyphens(segments)
             if joined is not None and len(segments) > 1 and joined.are_in[word]:
@@ -407,7 +412,9 @@ def _make_horizontal_list(
     *,
     has_levels: bool,
 ) -> HorizontalList:
-    hlist = HorizontalList(empty_style, has_levels=has_levels)
+    hlist = HorizontalList(
+        empty_style, has_levels=has_levels, breaks_before_kana=style.breaks_before_kana
+    )
     texts = [_text_of(item) for item in content]
     levels: Iterable[list[tuple[str, int]]] = [[(text, 0)] for text in texts]
     if has_levels:

@@ -7,6 +7,8 @@ They follow version 15.0 with these tailorings:
 - a dash, exclamation mark or ellipsis at the start of a word stays with it (LB20a of 15.1, for hyphens);
 - a minus sign stays with the currency sign after it;
 - no line begins with a dash; a slash allows a break only between words of at least two letters;
+- a line begins with small kana and the prolonged sound mark (class CJ) only where that is asked for
+  (`line-break` of CSS Text 3, 5.2), and then with U+301C and U+30A0 too;
 - Korean breaks at spaces; Thai, Lao, Khmer and Myanmar between the words of a dictionary.
 
 Thai words come from the package newmm-tokenizer, the others from pressroom-fonts; without it lines
@@ -291,18 +293,33 @@ def may_break_inside(text: str) -> bool:
     return _MAY_BREAK.search(text) is not None
 
 
-def split_at_opportunities(word: str) -> list[str]:
-    """Split a word at every opportunity inside it."""
+def split_at_opportunities(word: str, *, before_kana: bool = False) -> list[str]:
+    """Split a word at every opportunity inside it; `before_kana` of any size."""
     if not _MAY_BREAK.search(word):
         return [word]
-    return _split(word) if len(word) > _MAX_CACHED_LENGTH else list(_split_cached(word))
+    if len(word) > _MAX_CACHED_LENGTH:
+        return _split(word, before_kana)
+    return list(_split_cached(word, before_kana))
 
 
-def _split(word: str) -> list[str]:
+def _split(word: str, before_kana: bool) -> list[str]:
     if THAI.matches_all(word):
         return THAI.segment(word)
-    parts = [word[start:end] for start, end in pairwise((0, *_find_breaks(word), len(word)))]
+    breaks = _find_breaks(_enlarge_kana(word) if before_kana else word)
+    parts = [word[start:end] for start, end in pairwise((0, *breaks, len(word)))]
     return segment_words(parts) if has_words(word) else parts
+
+
+def _enlarge_kana(text: str) -> str:
+    """Return a text of equal length with a character of class ID for each that may begin a line under `normal`."""
+    return _SMALL_KANA.sub("\u3042", text)
+
+
+# Of class CJ, and what joins words.
+_SMALL_KANA: Final = re.compile(
+    "[\u3041\u3043\u3045\u3047\u3049\u3063\u3083\u3085\u3087\u308e\u3095\u3096\u30a1\u30a3\u30a5\u30a7\u30a9\u30c3"
+    "\u30e3\u30e5\u30e7\u30ee\u30f5\u30f6\u30fc\u31f0-\u31ff\uff67-\uff70\u301c\u30a0]"
+)
 
 
 _MAX_CACHED_LENGTH: Final = 40
@@ -423,9 +440,11 @@ def prohibits_break(before: str, after: str) -> bool:
     return last == first == "2"  # LB17
 
 
-def may_break_between(before: str, after: str) -> bool:
+def may_break_between(before: str, after: str, *, before_kana: bool = False) -> bool:
     """Return whether a break is allowed between two adjacent texts of different styles."""
     table = _table()
+    if before_kana:
+        before, after = _enlarge_kana(before), _enlarge_kana(after)
     pair = table[ord(before[-1])] + table[ord(after[0])]
     if not _NEEDS_CONTEXT.search(pair):
         return pair in _pairs()

@@ -144,6 +144,7 @@ class Inherited(NamedTuple):
     word_spacing: float = 0.0
     autospace: str = "normal"
     spacing_trim: str = "normal"
+    line_break: str = "strict"
     align: str = "start"
     indent: float = 0.0
     transform: str = "none"
@@ -395,6 +396,7 @@ class _Computation:
             word_spacing=self.points("word-spacing", parent.word_spacing),
             autospace=get("text-autospace", parent.autospace),
             spacing_trim=get("text-spacing-trim", parent.spacing_trim),
+            line_break=get("line-break", parent.line_break),
             align=get("text-align", parent.align),
             indent=self.points("text-indent", parent.indent),
             transform=get("text-transform", parent.transform),
@@ -479,6 +481,7 @@ class _Computation:
             line_grid=own.line_grid,
             has_autospace=own.autospace == "normal",
             has_spacing_trim=own.spacing_trim == "normal",
+            breaks_before_kana=own.line_break == "normal",
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:

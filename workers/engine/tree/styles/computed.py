@@ -150,6 +150,7 @@ class ParagraphStyle:
     hyphen_limits: HyphenLimits = USUAL_HYPHEN_LIMITS
     has_autospace: bool = True  # CSS Text 4 §8.3
     has_spacing_trim: bool = True  # CSS Text 4 §8.4
+    breaks_before_kana: bool = False  # of any size: `line-break="normal"`, CSS Text 3 §5.2
 
 
 @dataclass(frozen=True, slots=True)

@@ -313,7 +313,8 @@ def _measure_cells(
         if paragraph.hyphens == "auto":
             limits = paragraph.hyphen_limits.chars
             words = {hyphenate(word, cell.style.text.lang, limits) for word in words}
-        texts = {part for word in words for part in split_at_opportunities(word)}
+        kana = paragraph.breaks_before_kana
+        texts = {part for word in words for part in split_at_opportunities(word, before_kana=kana)}
     need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
     edge = None if reserve is None else DecimalAlignment(context, cell, reserve)
     if edge is not None:
