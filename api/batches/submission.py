@@ -160,15 +160,12 @@ def receive_batch(
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
         bundle = plan.plan.bundle if plan else None
-        cover = (
-            pin_template(parse_reference(bundle.cover, field="bundle.cover"), principal, ports)
-            if bundle
-            else None
-        )
+        tray = parse_reference(bundle.cover, field="bundle.cover") if bundle else None
         deliver_to, subject = (
             find_order(principal, ports, has_record=batch_request.output is not BatchOutput.MERGED),
             check_subject(current_query().get("subject")),
         )
+        cover = pin_template(tray, principal, ports) if tray else None
         meter = admit(principal, batch_request.allowance, template, ports).meter
     except ServiceError as refusal:
         _drain(body)

@@ -107,6 +107,11 @@ class _Cut(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         doc("A path into the payload, or set.class: another begins where the value changes."),
     ] = None
 
+    @property
+    def sizes(self) -> Sequence[int | None]:
+        """The most documents, sheets and grams."""
+        return self.documents, self.sheets, self.weight
+
 
 class Split(_Cut, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where another file begins: after so many documents, sheets or grams, or where a value changes."""
@@ -469,13 +474,12 @@ def _value_of(cut: _Cut, each: RunSet) -> Value:
 
 def _divide(cut: _Cut, sets: Iterable[tuple[Value, RunSet]]) -> Iterator[RunFile]:
     """Yield sets as they are parted, each given with its value."""
-    most = (cut.documents, cut.sheets, cut.weight)
     last: RunFile | None = None
     size: Sequence[float] = (0, 0, 0)
     for value, each in sets:
         own = (len(each.documents), each.sheets, each.weight)
         size = [round(before + more, 3) for before, more in zip(size, own, strict=True)]
-        is_full = any(limit and taken > limit for limit, taken in zip(most, size, strict=True))
+        is_full = any(limit and taken > limit for limit, taken in zip(cut.sizes, size, strict=True))
         if last is None or is_full or last.value != value:
             if last is not None:
                 yield last
@@ -572,18 +576,14 @@ def check_plan(plan: Plan) -> None:
     """
     split, marks, classes = plan.split, plan.marks, plan.weight.classes if plan.weight else ()
     feeders = {insert.feeder for insert in plan.inserts}
-    cuts = {"split": split} | ({"bundle": plan.bundle} if plan.bundle else {})
+    cuts = [split, plan.bundle] if plan.bundle else [split]
     faults = {
-        **{
-            f"{name} takes documents, sheets or weight, one of them": (
-                sum(map(bool, (cut.documents, cut.sheets, cut.weight))) > 1
-            )
-            for name, cut in cuts.items()
-        },
-        **{
-            f"{name} by weight needs weight, with that of a sheet": cut.weight and not plan.weight
-            for name, cut in cuts.items()
-        },
+        "split and bundle take documents, sheets or weight, one of them": any(
+            sum(map(bool, cut.sizes)) > 1 for cut in cuts
+        ),
+        "split and bundle by weight need weight, with that of a sheet": (
+            not plan.weight and any(cut.weight for cut in cuts)
+        ),
         "inserts are those of the plan or of marks, not both": marks and marks.inserts and feeders,
         "two inserts have one feeder": len(feeders) < len(plan.inserts),
         "up_to of weight.classes rises from one to the next": any(

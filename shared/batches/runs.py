@@ -36,7 +36,6 @@ _COLUMNS: Final = (
     "index", "job", "status", "file", "position", "first_page", "pages", "first_sheet", "sheets", "error",
     "set", "reason",
 )  # fmt: skip
-_BUNDLE: Final = ("bundle",)  # the column of a plan with bundles
 
 
 class ShownFile(ShownRecord, frozen=True):
@@ -292,7 +291,11 @@ def write_index(
     rows = _rows(batch, plan, files, items)
     if plan.index is IndexFormat.CSV:
         writer = csv.writer(text)
-        columns = (*_COLUMNS, *map(_name_column, plan.set_paths), *_BUNDLE[: bool(plan.bundle)])
+        columns = (
+            *_COLUMNS,
+            *map(_name_column, plan.set_paths),
+            *(["bundle"] if plan.bundle else ()),
+        )
         writer.writerow([*columns, *plan.fields])
         writer.writerows(
             [*map(row.get, columns), *(row["fields"].get(path) for path in plan.fields)]

@@ -220,8 +220,8 @@ def test_a_run_with_a_wrong_cover_says_what_is_wrong(caller, run, template, told
     [
         ({"documents": 5}, 400, "cover"),
         ({"cover": "a b"}, 400, "bundle.cover"),
-        ({"cover": "tray", "sheets": 5, "documents": 5}, 400, "bundle takes documents, sheets"),
-        ({"cover": "tray", "weight": 5}, 400, "bundle by weight needs weight"),
+        ({"cover": "tray", "sheets": 5, "documents": 5}, 400, "bundle take documents, sheets"),
+        ({"cover": "tray", "weight": 5}, 400, "bundle by weight need weight"),
     ],
 )
 def test_a_wrong_bundle_is_refused_when_it_is_stored(caller, bundle, status, told):

@@ -490,7 +490,7 @@ def test_plans_are_stored_in_versions_listed_and_deleted(caller):
         ({"sort": "zip"}, "sort"),
         ({"split": {"documents": 0}}, "split.documents"),
         ({"split": {"documents": 5, "sheets": 5}}, "documents, sheets or weight"),
-        ({"split": {"weight": 5}}, "split by weight needs weight"),
+        ({"split": {"weight": 5}}, "split and bundle by weight need weight"),
         ({"inserts": [{"feeder": 5}]}, "inserts[0].feeder"),
         ({"inserts": [{"feeder": 1}, {"feeder": 1}]}, "two inserts have one feeder"),
         ({"inserts": [{"feeder": 1}] * 5}, "inserts"),

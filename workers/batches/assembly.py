@@ -16,7 +16,7 @@ from io import BufferedReader, BytesIO
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, cast
 
 from shared.batches.decisions import (
     Reprint,
@@ -35,7 +35,6 @@ from shared.batches.plans import (
     RunSet,
     Split,
     TooManyFilesError,
-    Value,
     arrange,
     find_covered,
 )
@@ -65,10 +64,10 @@ from shared.batches.runs import (
 )
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.clock import now
-from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
+from shared.errors import ErrorBody, ErrorKind, ServiceError, Unavailable, full_disk_as_unavailable
 from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
-from workers.batches.covers import CoverError, render_covers
+from workers.batches.covers import Covers, render_covers
 from workers.batches.documents import BatchContext
 from workers.batches.writers import make_options, read_plan_marks
 from workers.engine.finish.merging import OtherPressError, Placement
@@ -135,8 +134,6 @@ def _try(work: _Work, batch: Batch, context: RenderContext, batch_context: Batch
             work(batch, context, batch_context)
     except (TooManyFilesError, OtherPressError) as error:
         _give_up(batch, batch_context, ErrorBody(400, str(error), ErrorKind.AUTHORING))
-    except CoverError as error:
-        _give_up(batch, batch_context, error.body)
     except (Unavailable, BlobMissingError) as error:
         is_missing = isinstance(error, BlobMissingError)
         if now() - this.first_at >= (_PATIENCE_WITH_MISSING if is_missing else _PATIENCE):
@@ -147,6 +144,8 @@ def _try(work: _Work, batch: Batch, context: RenderContext, batch_context: Batch
         if is_missing:
             raise Unavailable("object store") from error
         raise
+    except ServiceError as error:  # of a cover
+        _give_up(batch, batch_context, error.body)
     except Exception as error:  # noqa: BLE001 - attempts are limited for every error
         log.warning("assembly failed", attempt=this.number, cause=repr(error))
         if this.number >= _MAX_ATTEMPTS:
@@ -188,7 +187,7 @@ def _assemble(batch: Batch, context: RenderContext, batch_context: BatchContext)
             items: Sequence[RunItem] = ()
         else:
             key, size = None, 0
-            files, items = _write_run(batch, batch.plan, context, batch_context, part=part)
+            files, items = _write_run(batch, batch.plan, part, context, batch_context)
     with batch_context.database.session() as session:
         finished = finish_merged_batch(session, batch, result_key=key, result_bytes=size, at=now())
         if finished is not None and batch.plan is not None:
@@ -231,7 +230,7 @@ def _write_decisions(batch: Batch, context: RenderContext, batch_context: BatchC
     """Write what decisions on an ended run have released or reprint, and its index again."""
     assert batch.plan is not None
     with tempfile.TemporaryFile() as part:
-        files, _ = _write_run(batch, batch.plan, context, batch_context, part=part)
+        files, _ = _write_run(batch, batch.plan, part, context, batch_context)
     with batch_context.database.session() as session:
         used = finish_decisions(session, batch, files)
     _delete((file for file in files if file.blob_key not in used), batch_context)
@@ -251,19 +250,14 @@ def _write_proof(batch: Batch, _: RenderContext, batch_context: BatchContext) ->
 
 
 def _write_run(
-    batch: Batch,
-    plan: Plan,
-    context: RenderContext,
-    batch_context: BatchContext,
-    *,
-    part: BinaryIO,
+    batch: Batch, plan: Plan, part: BinaryIO, context: RenderContext, batch_context: BatchContext
 ) -> tuple[list[StoredFile], list[RunItem]]:
     """Store the files of a run that are not written yet and its index, and return them and its documents; each
     page is read once.
 
     Raises:
         TooManyFilesError: the plan makes too many files of the documents.
-        CoverError, OtherPressError: a cover cannot be made.
+        OtherPressError, ServiceError: a cover cannot be made.
     """
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
@@ -280,12 +274,7 @@ def _write_run(
     for at in range(0, len(pending), MAX_FILES):
         group = pending[at : at + MAX_FILES]
         covers = {
-            number: _Covers(
-                find_covered(plan, file),
-                render_covers(
-                    batch, number, file, context, budget_seconds=batch_context.budget_seconds
-                ),
-            )
+            number: render_covers(batch, number, file, context, batch_context)
             for number, file in group
         }
         for made in writer.write(group, places, covers.values()):
@@ -302,7 +291,7 @@ def _write_run(
             file = RunFile([RunSet(ordered, sheets)])
             there = known | {each.number: each for each in stored}
             again = [
-                _Covers(covered, _read(batch_context.blobs, there[at].covers_key))
+                Covers(covered, _read(batch_context.blobs, there[at].covers_key))
                 for at, each in enumerate(files, 1)
                 if not chosen.isdisjoint(covered := find_covered(plan, each))
             ]
@@ -312,20 +301,13 @@ def _write_run(
         stored += writer.write_proof()
     with tempfile.TemporaryFile() as index:
         write_index(index, batch, plan, files, items)
-        stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0, 0), None))
+        stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER))
     log.info("run written", files=len(stored) - 1, documents=len(places))
     return stored, items
 
 
 def _find_rendered(items: Sequence[RunItem]) -> list[RunItem]:
     return [item for item in items if item.status is ItemStatus.SUCCEEDED]
-
-
-class _Covers(NamedTuple):
-    """The covers of a file of the run, and the indexes of the documents that they stand before."""
-
-    covered: Sequence[int]
-    pdf: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +329,7 @@ class _RunWriter:
         self,
         files: Sequence[tuple[int, RunFile]],
         places: Mapping[int, Placement],
-        covers: Iterable[_Covers] = (),
+        covers: Iterable[Covers] = (),
         *,
         is_copy: bool = False,
     ) -> list[StoredFile]:
@@ -368,7 +350,6 @@ class _RunWriter:
         )
         placed = [(each, self._place_covers(each, chosen)) for each in covers if each.pdf]
         counts = Counter(place.file for _, own in placed for place in own)
-        pages_of_cover = 2 if self.plan.duplex else 1
         with ExitStack() as opened:
             outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
             pages = sort_parts(
@@ -380,25 +361,17 @@ class _RunWriter:
                 is_copy=is_copy,
             )
             return [
-                _store_file(
-                    self.batch,
-                    self.context,
-                    out,
-                    number,
-                    (
-                        len(file.documents),
-                        count - counts[at] * pages_of_cover,
-                        sum(each.sheets for each in file.sets),
-                        counts[at],
-                    ),
-                    file.value,
+                _store_file(self.batch, self.context, out, number).replace(
+                    documents=len(file.documents),
+                    pages=pages[at] - counts[at] * (2 if self.plan.duplex else 1),
+                    sheets=sum(each.sheets for each in file.sets),
+                    covers=counts[at],
+                    value=file.value,
                 )
-                for at, (out, (number, file), count) in enumerate(
-                    zip(outs, files, pages, strict=True)
-                )
+                for at, ((number, file), out) in enumerate(zip(files, outs, strict=True))
             ]
 
-    def _place_covers(self, covers: _Covers, chosen: Mapping[int, Placement]) -> list[Placement]:
+    def _place_covers(self, covers: Covers, chosen: Mapping[int, Placement]) -> list[Placement]:
         """Return the places of covers, each before that of its document."""
         nowhere = Placement(None, 0, 1)
         own = (chosen.get(index, nowhere) for index in covers.covered)
@@ -433,12 +406,7 @@ def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placemen
 
 
 def _store_file(
-    batch: Batch,
-    batch_context: BatchContext,
-    out: BinaryIO,
-    number: int,
-    counts: tuple[int, int, int, int],
-    value: Value,
+    batch: Batch, batch_context: BatchContext, out: BinaryIO, number: int
 ) -> StoredFile:
     size = out.seek(0, os.SEEK_END)
     out.seek(0)
@@ -446,8 +414,7 @@ def _store_file(
     out.seek(0)
     key = f"batches/{batch.id}/files/{number}-{secrets.token_hex(4)}"
     batch_context.blobs.put(key, out, size)
-    documents, pages, sheets, covers = counts
-    return StoredFile(number, key, size, digest, documents, pages, sheets, value, covers=covers)
+    return StoredFile(number, key, size, digest, 0, 0, 0)
 
 
 def _fetch_parts(

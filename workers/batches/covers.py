@@ -4,55 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared import json_text
-from shared.batches.plans import Plan, RunDocument, RunFile, find_bundles
+from shared.batches.plans import Plan, RunDocument, RunFile, find_bundles, find_covered
 from shared.batches.records import Batch
-from shared.errors import ErrorBody, ErrorKind, Unavailable
-from workers.batches.documents import DocumentLimits, is_outage
+from shared.errors import ErrorBody, ErrorKind, ServiceError, Unavailable
+from workers.batches.documents import BatchContext, DocumentLimits, is_outage
 from workers.batches.writers import MergedPartWriter
 from workers.render.run import RenderContext
 
 
-class CoverError(Exception):
-    """A cover could not be rendered; `body` says why."""
+class Covers(NamedTuple):
+    """The covers of a file of a run as one PDF, and the indexes of the documents that they stand before."""
 
-    def __init__(self, body: ErrorBody) -> None:
-        super().__init__(body.message)
-        self.body = body
+    covered: Sequence[int] = ()
+    pdf: bytes = b""
 
 
 def render_covers(
-    batch: Batch, number: int, file: RunFile, context: RenderContext, *, budget_seconds: float
-) -> bytes:
-    """Return the covers of a file of a run as one PDF, empty without any.
+    batch: Batch, number: int, file: RunFile, context: RenderContext, batch_context: BatchContext
+) -> Covers:
+    """Render the covers of a file of a run.
 
     Raises:
-        CoverError: one has errors or more than a page.
-        Unavailable: a part of the farm is unavailable.
+        ServiceError: one has errors or more than a page, or a part of the farm is unavailable.
     """
     plan, cover = batch.plan, batch.cover
     if plan is None or cover is None:
-        return b""
+        return Covers()
     own = batch.replace(pinned=cover, plan=Plan(duplex=plan.duplex))
-    writer = MergedPartWriter(own, context, context.templates.get(cover), what="Bundle")
-    limits = DocumentLimits(context, budget_seconds)
+    writer = MergedPartWriter(own, context, what="Bundle")
+    limits = DocumentLimits(context, batch_context.budget_seconds)
     bundles = find_bundles(plan, file)
     with limits.active():
         for at in range(len(bundles)):
             payload = json_text.encode(_describe(plan, number, bundles, at))
             outcome = limits.attempt(partial(writer.add, at, payload))
-            if not isinstance(outcome, ErrorBody) and outcome.pages != 1:
+            if not isinstance(outcome, ErrorBody):
+                if outcome.pages == 1:
+                    continue
                 text = f"It has {outcome.pages} pages; accepted is one."
                 outcome = ErrorBody(400, text, ErrorKind.AUTHORING)
-            if isinstance(outcome, ErrorBody):
-                if is_outage(outcome):
-                    raise Unavailable("farm")
-                text = f"The cover of bundle {at + 1} of file {number}: {outcome.message}"
-                raise CoverError(outcome.replace(message=text))
+            if is_outage(outcome):
+                raise Unavailable("farm")
+            told = f"The cover of bundle {at + 1} of file {number}: {outcome.message}"
+            raise ServiceError(outcome.status, told, kind=outcome.kind)
     made = writer.close()
-    return made[0].read() if made else b""
+    return Covers(find_covered(plan, file), made[0].read() if made else b"")
 
 
 def _describe(plan: Plan, number: int, bundles: Sequence[RunFile], at: int) -> dict[str, Any]:

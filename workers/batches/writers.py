@@ -19,7 +19,6 @@ from shared.limits import MB
 from shared.telemetry import metrics
 from workers.batches.documents import to_payload
 from workers.engine.merged_pdf import MergedPart, SheetMarks, find_zone, read_marks
-from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import FontFile, ImageUnavailableError, RenderOptions, Resources, Stage
 from workers.render.failures import summarise
 from workers.render.remote_images import RemoteLimitError
@@ -55,18 +54,16 @@ def open_writer(batch: Batch, context: RenderContext) -> Writer:
     Raises:
         Unavailable: the database is unavailable.
     """
-    template = context.templates.get(batch.pinned)
-    if batch.output is BatchOutput.MERGED:
-        return MergedPartWriter(batch, context, template)
-    return FileWriter(batch, context, template)
+    is_merged = batch.output is BatchOutput.MERGED
+    return MergedPartWriter(batch, context) if is_merged else FileWriter(batch, context)
 
 
 class FileWriter:
     """Writes separate PDFs, concatenated in one file."""
 
-    def __init__(self, batch: Batch, context: RenderContext, template: PreparedTemplate) -> None:
+    def __init__(self, batch: Batch, context: RenderContext) -> None:
         self._context = context
-        self._template = template
+        self._template = context.templates.get(batch.pinned)
         signer = context.signers.of_account(batch.account_id)
         self._options = replace(make_options(batch), signer=signer)
         self._resources = _PartResources(context, batch)
@@ -110,20 +107,13 @@ class FileWriter:
 class MergedPartWriter:
     """Writes one PDF of all documents, with each font and image once."""
 
-    def __init__(
-        self,
-        batch: Batch,
-        context: RenderContext,
-        template: PreparedTemplate,
-        *,
-        what: str = "Document",
-    ) -> None:
+    def __init__(self, batch: Batch, context: RenderContext, *, what: str = "Document") -> None:
         self._batch = batch
         self._context = context
         self._what = what
         self._surroundings = _PartResources(context, batch)
         self._part = MergedPart(
-            template,
+            context.templates.get(batch.pinned),
             options=make_options(batch),
             resources=self._surroundings,
             observer=self._surroundings,
