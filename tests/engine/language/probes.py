@@ -881,7 +881,8 @@ for _tag, _host in _EAST_ASIANS.items():
     for _name in ("text-autospace", "text-spacing-trim"):
         OWN[_tag][_name] = replace(PROBES[_name], host=_host)
 for _tag, _host in _NARROW_KANA.items():
-    OWN[_tag]["line-break"] = replace(PROBES["line-break"], host=_host)
+    _base = ' grid-template-columns="1fr"' if _tag == "grid" else ""
+    OWN[_tag]["line-break"] = replace(PROBES["line-break"], base=_base, host=_host)
 for _tag, _host in _QUOTED.items():
     OWN.setdefault(_tag, {})["hanging-punctuation"] = Probe("optical", host=_host)
 for _tag, _host in _WRAPPED.items():
