@@ -20,13 +20,13 @@ from tests.farm.test_decisions_on_runs import contents as drawn_on
 from tests.farm.test_decisions_on_runs import decide
 from tests.farm.test_runs import account_of, store, titles
 from workers.batches import assembly
+from workers.batches.writers import MergedPartWriter
 
 COVER = """
 <document title="Tray {{ bundle }} of {{ bundles }}">
   <data>
     <field name="bundle" type="integer" required="true"/>
     <field name="bundles" type="integer" required="true"/>
-    <field name="value"/>
     <field name="weight" type="decimal"/>
   </data>
   <page size="A6"/>
@@ -195,6 +195,35 @@ def test_a_kill_between_leaves_no_cover_twice(caller, begin, cover, slices, sett
     SliceWorker(settings).run(task)
     assert account_of(caller, batch_id)["covers"] == 4
     assert [title for title, _ in titles(caller, batch_id, 1)].count("Tray 1 of 2") == 1
+
+
+def test_values_that_documents_have_not_are_empty_on_covers(caller, run, cover):
+    documents = [{"n": 0, "to": "x"}, {"n": 1, "to": {"zip": "8004"}}, {"n": 2}]
+    plan = {"sort": ["to.zip"], "fields": ["to", "n.part"], "bundle": {"cover": cover}}
+    batch_id = run(plan, documents)
+    [shown, *_] = texts(caller, batch_id, 1)
+    assert " ".join(shown.split()) == "file 1 value sets 3 documents 3 sheets 3 8004 to"
+
+
+def test_a_cover_that_failed_inside_the_service_is_rendered_again(
+    caller, begin, cover, slices, monkeypatch
+):
+    batch_id = begin(PLAN | {"bundle": {"cover": cover}})
+    slices.work_once()
+    task = slices.take()
+    with monkeypatch.context() as patch:
+
+        def fail(*_, **__):
+            raise RuntimeError
+
+        patch.setattr(MergedPartWriter, "add", fail)
+        slices.run(task)
+    assert account_of(caller, batch_id)["open"] == 10
+    slices.run(task)
+    assert (account_of(caller, batch_id)["delivered"], titles(caller, batch_id, 1)[0]) == (
+        10,
+        ("Tray 1 of 1", 1),
+    )
 
 
 @pytest.mark.parametrize(

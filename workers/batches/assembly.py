@@ -144,12 +144,11 @@ def _try(work: _Work, batch: Batch, context: RenderContext, batch_context: Batch
         if is_missing:
             raise Unavailable("object store") from error
         raise
-    except ServiceError as error:  # of a cover
-        _give_up(batch, batch_context, error.body)
     except Exception as error:  # noqa: BLE001 - attempts are limited for every error
         log.warning("assembly failed", attempt=this.number, cause=repr(error))
-        if this.number >= _MAX_ATTEMPTS:
-            _give_up(batch, batch_context, _failed(error))
+        of_cover = error.body if isinstance(error, ServiceError) else None
+        if this.number >= _MAX_ATTEMPTS or (of_cover and of_cover.kind is ErrorKind.AUTHORING):
+            _give_up(batch, batch_context, of_cover or _failed(error))
 
 
 def _give_up(batch: Batch, batch_context: BatchContext, error: ErrorBody) -> None:

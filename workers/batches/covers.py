@@ -62,7 +62,7 @@ def _describe(plan: Plan, number: int, bundles: Sequence[RunFile], at: int) -> d
         "file": number,
         "bundle": at + 1,
         "bundles": len(bundles),
-        "value": bundle.value,
+        "value": "" if bundle.value is None else bundle.value,
         "sets": len(bundle.sets),
         "documents": len(documents),
         "sheets": sum(each.sheets for each in bundle.sets),
@@ -73,13 +73,15 @@ def _describe(plan: Plan, number: int, bundles: Sequence[RunFile], at: int) -> d
 
 
 def _nest(plan: Plan, document: RunDocument) -> Mapping[str, Any]:
-    """Return the values of a document at the paths that they have in its payload."""
+    """Return the values of a document at the paths that they have in its payload, empty texts for missing ones."""
     nested: dict[str, Any] = {}
-    for path in plan.paths:
+    # Missing ones first, so that none replaces a value.
+    for path in sorted(plan.paths, key=lambda path: (path in document.values, path)):
         *above, name = path.split(".")
         inner = nested
         for each in above:
-            inner = inner.setdefault(each, {})
-        if path in document.values:
-            inner[name] = document.values[path]
+            if not isinstance(inner.get(each), dict):
+                inner[each] = {}
+            inner = inner[each]
+        inner[name] = document.values.get(path, "")
     return nested
