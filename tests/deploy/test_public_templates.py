@@ -610,6 +610,56 @@ def test_an_invoice_adds_up_with_each_rate_rounded_once():
     assert "€108.99" in text_of(send("service-invoice", {"lines": lines}))
 
 
+LEGAL = {
+    "reverse_charge": True,
+    "seller": {"register": "HRB 0000, Directors A. Sample and B. Example"},
+    "lines": [{"text": "a", "qty": 10, "price": 12.5, "discount": 0.08}],
+}
+LEGAL_INVOICE = LEGAL | {
+    "supply": "2026-02-01",
+    "supply_end": "2026-02-28",
+    "terms": "30 days net",
+    "payment": {
+        "reference": "RF18539007547034",
+        "accounts": [{"iban": "DE02120300000000202051", "bank": "Second Bank"}],
+    },
+}
+REVERSE_CHARGE = {
+    "en": "Reverse charge",
+    "de": "Steuerschuldnerschaft des Leistungsempfängers",
+    "fr": "Autoliquidation",
+    "es": "Inversión del sujeto pasivo",
+    "it": "Inversione contabile",
+    "nl": "Btw verlegd",
+    "ja": "リバースチャージ",
+    "th": "Reverse charge",
+}
+
+
+def test_an_invoice_has_what_law_and_habit_ask_for_if_it_is_sent():
+    shown = text_of(send("service-invoice", {**LEGAL_INVOICE, "lang": "en-GB"}))
+    said = (
+        "Period of supply",
+        "28 February 2026",
+        "Payment terms: 30 days net",
+        "\u22128%",
+        "115.00",
+    )
+    said += ("Directors A. Sample", "DE02 1203 0000 0000 2020 51", "GB33 BUKB", "RF18539007547034")
+    assert [one for one in said if one not in shown] == []
+    plain = text_of(send("service-invoice", {"lang": "en-GB"}))
+    unsaid = ("supply", "Payment terms", "Reverse", "\u22128", "Director")
+    assert [one for one in unsaid if one in plain] == []
+
+
+@pytest.mark.parametrize("template", ["service-invoice", "service-credit-note"])
+def test_reverse_charge_has_the_words_that_the_law_of_the_language_requires(template):
+    shown = {lang: text_of(send(template, {**LEGAL, "lang": lang})) for lang in REVERSE_CHARGE}
+    assert [lang for lang, words in REVERSE_CHARGE.items() if words not in shown[lang]] == []
+    with pytest.raises(AuthoringError, match="reverse_charge"):
+        send(template, {"reverse_charge": True, "lines": [{"text": "a", "price": 1, "rate": 0.19}]})
+
+
 def invoice_record(**totals):
     """Return what the sample invoice says, as the record of an electronic invoice."""
     seller = {"name": "Northwind Tools Ltd", "vatId": "GB000000000", "address": {"country": "GB"}}
