@@ -727,6 +727,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "markdown": {
         "value": Probe("'other'", host="<markdown @/>"),
+        "quotes": Probe("typographic", host='<markdown @>the "text"</markdown>'),
         "optional-images": Probe("true", reported="image-missing", host="<markdown @>![gone](none-such)</markdown>"),
     },
     "insert": {"flow": Probe("other", other="notes")},

@@ -26,6 +26,7 @@ from workers.engine.merge.markdown_inlines import (
     github_inlines_plugin,
     tables_plugin,
 )
+from workers.engine.merge.quotes import QuotationMarks
 from workers.engine.syntax import values as v
 from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.encodings import FORBIDDEN_CODE, drop_forbidden
@@ -154,8 +155,12 @@ def read_markdown(
     location: SourceLocation,
     findings: Findings,
     find_lines: Callable[[], MarkdownLines] = lambda: MarkdownLines((), None),
+    *,
+    quotes: str = "",
 ) -> list[_Node]:
     """Convert Markdown to literal elements, in which `{{ }}` is text.
+
+    Straight quotes become those of the language `quotes`, if it is given, but in code.
 
     Each node has the location of its line, or where none is found `location`. Headings have an `id`.
 
@@ -173,7 +178,9 @@ def read_markdown(
     )
     try:
         tokens, state = _PARSER.parse(text)
-        reader = _ElementBuilder(location, findings, find_lines(), state.env.get(FOOTNOTES, {}))
+        reader = _ElementBuilder(
+            location, findings, find_lines(), state.env.get(FOOTNOTES, {}), quotes
+        )
         return reader.read(cast("list[_Token]", tokens))
     except TableTooLargeError as error:
         raise MarkdownError(str(error)) from None
@@ -220,7 +227,10 @@ class _ElementBuilder:
         findings: Findings,
         lines: MarkdownLines,
         footnotes: Mapping[str, int],
+        quotes: str,
     ) -> None:
+        self._quotes = quotes
+        self._marks: QuotationMarks | None = None
         self._location = location
         self._findings = findings
         self._lines = lines
@@ -251,7 +261,7 @@ class _ElementBuilder:
             "strikethrough": lambda token: self._inline_element("s", token),
             "codespan": self._code,
             "linebreak": self._line_break,
-            "softbreak": lambda _: iter((self._literal("\n"),)),
+            "softbreak": self._soft_break,
             "link": self._link,
             "image": self._image,
             "inline_html": self._inline_html,
@@ -273,11 +283,17 @@ class _ElementBuilder:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _too_deep()
+        outer = self._marks  # of the text that calls a footnote
         for token in tokens:
             if token["type"] != "blank_line":
                 self._line = token.get(LINE, self._line)
+                self._begin_text()
                 yield from self._blocks[token["type"]](token)
+        self._marks = outer
         self._depth -= 1
+
+    def _begin_text(self) -> None:
+        self._marks = QuotationMarks(self._quotes) if self._quotes else None
 
     def inlines(self, tokens: list[_Token]) -> Iterator[_Node]:
         """Yield the elements and texts of inline tokens."""
@@ -386,6 +402,7 @@ class _ElementBuilder:
 
     def _cell(self, token: _Token) -> Element:
         attrs = token["attrs"]
+        self._begin_text()
         content = self.inlines(token["children"])
         tag = "th" if attrs["head"] else "td"
         if not attrs["align"]:
@@ -405,15 +422,27 @@ class _ElementBuilder:
             what = f'The formula "{shorten_text(formula[0])}" in the Markdown is printed as it is'
             place = self._locate(self._location.tag_name)
             self._findings.warn("markdown-formula", f"{what}; use a picture of it", place)
+        if self._marks is not None:
+            raw = self._marks.replace(raw)
         yield self._literal(_unescape(raw))
 
     def _inline_element(self, tag: str, token: _Token) -> Iterator[_Node]:
         yield self._element(tag, self.inlines(token["children"]))
 
     def _code(self, token: _Token) -> Iterator[_Node]:
+        self._skip(token["raw"])
         yield self._element("code", iter((self._literal(token["raw"]),)))
 
+    def _soft_break(self, _: _Token) -> Iterator[_Node]:
+        self._skip("\n")
+        yield self._literal("\n")
+
+    def _skip(self, text: str) -> None:
+        if self._marks is not None:
+            self._marks.skip(text)
+
     def _line_break(self, _: _Token) -> Iterator[_Node]:
+        self._skip("\n")
         yield self._element("br")
         if self._line is not None:
             self._line += 1

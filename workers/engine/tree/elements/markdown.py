@@ -10,6 +10,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from textwrap import dedent
 from typing import Final
 
@@ -63,7 +64,28 @@ def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:
     )
     nodes = [placeholders.restore_node(node) for node in read]
     context.findings.extend(found, lambda d: replace(d, message=placeholders.restore(d.message)))
-    return _compile_nodes(nodes, element, context)
+    straight = _compile_nodes(nodes, element, context)
+    if not _is_typographic(element):
+        return straight
+
+    @lru_cache(maxsize=MAX_CACHED_TEXTS)
+    def compile_in(lang: str) -> NodeBuilder:
+        own = replace(context, findings=Findings(), unresolved=[], used=set())  # reported above
+        read = _read(text, element.location, Findings(), _find_no_lines, lang)
+        return _compile_nodes([placeholders.restore_node(node) for node in read], element, own)
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        compile_in(parent.inherited.lang)(scope, parent, out)
+
+    return build
+
+
+def _is_typographic(element: Element) -> bool:
+    return element.attributes.get("quotes") == "typographic"
+
+
+def _find_no_lines() -> MarkdownLines:
+    return MarkdownLines((), None)
 
 
 def _compile_nodes(
@@ -178,7 +200,7 @@ class _Placeholders:
 
 def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
     value = context.compile_expression(element.attributes["value"], element.location)
-    cached: OrderedDict[str, NodeBuilder] = OrderedDict()
+    cached: OrderedDict[tuple[str, str], NodeBuilder] = OrderedDict()
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         text = value.evaluate(scope)
@@ -189,15 +211,16 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
             message = f"The value of markdown must be text, not {describe_type(text)}"
             findings.error("expression", message, element.location)
             return
-        builder = cached.get(text)
+        lang = parent.inherited.lang if _is_typographic(element) else ""
+        builder = cached.get((text, lang))
         if builder is None:
             fresh = Findings()
             own = replace(context, findings=fresh, unresolved=[], used=set())
-            nodes = _read(text, element.location, fresh, lambda: MarkdownLines((), None))
+            nodes = _read(text, element.location, fresh, _find_no_lines, lang)
             builder = _compile_nodes(nodes, element, own)
             findings.extend(fresh)
             if not any(fresh):  # else each document reports the findings
-                cached[text] = builder
+                cached[text, lang] = builder
             if len(cached) > MAX_CACHED_TEXTS:
                 cached.popitem(last=False)
         builder(scope, parent, out)
@@ -206,10 +229,14 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _read(
-    text: str, location: SourceLocation, findings: Findings, find_lines: Callable[[], MarkdownLines]
+    text: str,
+    location: SourceLocation,
+    findings: Findings,
+    find_lines: Callable[[], MarkdownLines],
+    quotes: str = "",
 ) -> list[Element | Text]:
     try:
-        return read_markdown(text, location, findings, find_lines)
+        return read_markdown(text, location, findings, find_lines, quotes=quotes)
     except MarkdownError as error:
         findings.error("markdown", f"The Markdown cannot be read: {error}", location)
         return []
