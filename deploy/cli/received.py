@@ -67,9 +67,10 @@ def _check(file: Path) -> InvoiceReport:
 
 
 def _draw(found: InvoiceReport) -> bytes:
+    from workers.engine.local_files import LinkedFiles
     from workers.engine.pipeline import prepare_template, render
 
-    template = prepare_template((FOLDER / _TEMPLATE).read_bytes())
+    template = prepare_template((FOLDER / _TEMPLATE).read_bytes(), LinkedFiles(FOLDER))
     data = Payload(PayloadKind.JSON, found.to_json())
     return render(template, data, options=RenderOptions(clock.now()), resources=NoResources()).pdf
 
