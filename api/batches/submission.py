@@ -161,7 +161,7 @@ def receive_batch(
         plan = _find_plan(batch_request, principal, ports)
         bundle = plan.plan.bundle if plan else None
         tray = parse_reference(bundle.cover, field="bundle.cover") if bundle else None
-        deliver_to, subject = (
+        order, subject = (
             find_order(principal, ports, has_record=batch_request.output is not BatchOutput.MERGED),
             check_subject(current_query().get("subject")),
         )
@@ -198,7 +198,8 @@ def receive_batch(
         plan=plan.plan if plan else None,
         plan_name=str(plan) if plan else None,
         cover=cover,
-        deliver_to=deliver_to.id if deliver_to else None,
+        deliver_to=order.destination.id if order else None,
+        send_at=order.send_at if order else None,
         subject=subject,
         priority=batch_request.priority or (plan and plan.plan.priority) or Priority.NORMAL,
     )

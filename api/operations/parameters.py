@@ -14,6 +14,7 @@ from api.operations.model import (
     RequestBody,
     Schema,
     binary_content,
+    date_time,
     string,
 )
 from shared.errors import ErrorCode
@@ -190,6 +191,11 @@ DESTINATION_ID: Final = string(
 )
 DELIVER: Final = Parameter(
     "deliver", DESTINATION_ID, "A destination of the account, which the results are delivered to."
+)
+SEND_AT: Final = Parameter(
+    "send_at",
+    date_time("Within the time that results of the account are kept."),
+    "The moment before which the results are not delivered.",
 )
 SUBJECT: Final = Parameter(
     "subject",

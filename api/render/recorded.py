@@ -35,7 +35,7 @@ from api.jobs.queued import (
 )
 from api.jobs.reading import await_end, find_record, no_result, write_result
 from api.ports import Cell, Ports
-from api.render.request import RenderRequest
+from api.render.request import Order, RenderRequest
 from shared.clock import epoch, now
 from shared.errors import ServiceError, Unavailable
 from shared.jobs.idempotency import FirstCall, find_first_call, release_key
@@ -47,7 +47,6 @@ from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
 from shared.queue.names import queue_for
 from shared.queue.states import OVERDUE
-from shared.webhooks.destinations import Destination
 
 _LOOK_SECONDS: Final = 1.0
 
@@ -60,7 +59,7 @@ class Admitted:
     asked: RenderRequest
     body: Body
     template: PinnedTemplate | None
-    deliver_to: Destination | None = None
+    order: Order | None = None
     subject: str | None = None
 
 
@@ -208,7 +207,7 @@ def _make_job(
         lane=lane,
         is_recorded=True,
         is_fetched_for=is_awaited,
-        paths=admitted.deliver_to.settings.paths if admitted.deliver_to else (),
+        paths=admitted.order.destination.settings.paths if admitted.order else (),
     )
     if not is_awaited:
         deadline = job.admitted_at + LIFETIME_SECONDS
@@ -218,8 +217,10 @@ def _make_job(
         user_id=ticket.principal.state.user_id,
         template=None if asked.template is None else str(asked.template),
     )
-    deliver_to = admitted.deliver_to.id if admitted.deliver_to else None
-    return job, record.replace(deliver_to=deliver_to, subject=admitted.subject)
+    if admitted.order is not None:
+        order = admitted.order
+        record = record.replace(deliver_to=order.destination.id, send_at=order.send_at)
+    return job, record.replace(subject=admitted.subject)
 
 
 def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:

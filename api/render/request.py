@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from flask import Request
 
 from api.auth.guard import Principal
-from api.http import ContentType, read_content_type, read_media_type
+from api.http import ContentType, parse_timestamp, quote, read_content_type, read_media_type
 from api.operations.model import current_query
 from api.pdf_headers import read_filename
 from api.ports import Ports
+from shared.clock import now, timestamp
+from shared.db.queries import find_retention
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, RenderOutput
 from shared.templates.linking import pin_content
@@ -172,22 +175,53 @@ def pin_template(
     return pinned
 
 
-def find_order(principal: Principal, ports: Ports, *, has_record: bool) -> Destination | None:
-    """Return the destination that the results of the request are delivered to, None for nowhere.
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The destination that results are delivered to, and from when on; None for at once."""
+
+    destination: Destination
+    send_at: datetime | None
+
+
+def find_order(principal: Principal, ports: Ports, *, has_record: bool) -> Order | None:
+    """Return where and when the results of the request are delivered, None for nowhere.
 
     Raises:
         ServiceError: 404, the account has no such destination; 400, its mails need values of a payload, and
-            a result has not `has_record`.
+            a result has not `has_record`, or `send_at` is no moment of the time that results are kept.
     """
-    destination_id = current_query().get("deliver")
+    account_id = principal.state.account_id
+    destination_id, send_at = map(current_query().get, ("deliver", "send_at"))
     if destination_id is None:
+        if send_at is not None:
+            raise ServiceError(400, "send_at needs deliver, a destination of the account.")
         return None
     with ports.database.snapshot() as session:
-        found = find_target(session, Destination, principal.state.account_id, destination_id)
+        found = find_target(session, Destination, account_id, destination_id)
+        kept = find_retention(session, account_id)[0]
     if found.settings.paths and not has_record:
         raise ServiceError(
             400,
             "The mails of the destination need values of the payload: deliver renders of JSON, and batches with "
             "a PDF for each document.",
         )
-    return found
+    return Order(found, None if send_at is None else _read_send_at(send_at, kept))
+
+
+def _read_send_at(text: str, kept: timedelta) -> datetime:
+    at = now()
+    try:
+        instant = parse_timestamp(text if "T" in text else "")
+    except (ValueError, OverflowError):
+        raise ServiceError(
+            400,
+            f"Invalid send_at {quote(text)}: accepted is a moment such as 2027-01-31T08:00:00Z; write the + of an "
+            "offset as %2B.",
+        ) from None
+    if not at < instant <= at + kept:
+        raise ServiceError(
+            400,
+            f"Invalid send_at {quote(text)}: accepted is a moment from now to {timestamp(at + kept)}, as long as "
+            "results of the account are kept.",
+        )
+    return instant

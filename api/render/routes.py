@@ -33,6 +33,7 @@ from api.operations.parameters import (
     REFERENCE,
     RENDER_ERRORS,
     RENDERED_RESPONSE,
+    SEND_AT,
     SUBJECT,
     XML_TYPES,
     text_content,
@@ -169,7 +170,7 @@ class RenderRoutes(Routes):
                 },
             ),
         },
-        query=(*_RENDER_QUERY, DRAFT, FILENAME, DELIVER, SUBJECT),
+        query=(*_RENDER_QUERY, DRAFT, FILENAME, DELIVER, SEND_AT, SUBJECT),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
         errors={**RENDER_ERRORS, **ALLOWANCE_ERRORS},
@@ -192,7 +193,7 @@ class RenderRoutes(Routes):
         if key is not None or prefer is not None:
             _check_recordable(asked)
             return self._render_on_record(principal, asked, prefer, key)
-        if "deliver" in current_query():
+        if not current_query().keys().isdisjoint(("deliver", "send_at")):
             raise ServiceError(
                 400,
                 "A render is delivered only if it is recorded: send the header Prefer: respond-async, or an "
@@ -290,7 +291,7 @@ class RenderRoutes(Routes):
         template = self._pin(asked)
         return Admitted(
             template=template,
-            deliver_to=find_order(principal, self._ports, has_record=asked.kind in _WITH_RECORD),
+            order=find_order(principal, self._ports, has_record=asked.kind in _WITH_RECORD),
             subject=check_subject(current_query().get("subject")),
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,

@@ -95,6 +95,7 @@ class _Task:
             "group": arguments.group,
             "priority": arguments.priority,
             "deliver": arguments.deliver,
+            "send_at": arguments.send_at,
             "subject": arguments.subject,
         }
         asked = [url, arguments.template, options, content]

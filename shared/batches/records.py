@@ -113,6 +113,7 @@ class Batch(Record, frozen=True):
     plan_name: str | None = None
     cover: PinnedTemplate | None = None
     deliver_to: str | None = None
+    send_at: datetime | None = None
     subject: str | None = None
     priority: Priority = Priority.NORMAL
     is_proof_released: bool = False
@@ -186,6 +187,9 @@ class ShownBatch(ShownRecord, frozen=True):
     ] = None
     finished_at: Annotated[Timestamp | None, doc("When it ended.")] = None
     expires_at: Annotated[Timestamp | None, doc("When its PDFs are deleted.")] = None
+    send_at: Annotated[
+        Timestamp | None, doc("The moment before which it is not delivered, as asked for.")
+    ] = None
     error: Mapping[str, Any] | None = None
     plan: Annotated[str | None, doc("The output plan of a run, with its version.")] = None
     priority: Priority | None = None

@@ -52,7 +52,7 @@ from shared.db.tables import (
 )
 from shared.errors import ErrorBody, write_error_body
 from shared.usage.repository import list_unmetered_of_batch, record_events
-from shared.webhooks.destinations import FileSource, enqueue_result
+from shared.webhooks.destinations import FileSource, end_deliveries, enqueue_result
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
 
 _FORECAST_FROM: Final = 20
@@ -286,7 +286,10 @@ def soft_delete_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
         .values(removed_at=at, sweep_at=at)
         .returning(columns.id)
     )
-    return removed.first() is not None
+    if removed.first() is None:
+        return False
+    end_deliveries(session, batch_id)
+    return True
 
 
 def clear_body_key(session: Session, batch_id: str) -> None:
@@ -341,10 +344,10 @@ def deliver_batch(session: Session, batch: Batch, *, at: datetime, after: int = 
     """Order the delivery of a batch's files behind `after`, and of its index or manifest, if it has a destination."""
     if batch.deliver_to is None or batch.error is not None:
         return
-    kind = batch.plan.index.value if batch.plan else "ndjson"
-    media_type = "text/csv" if kind == "csv" else "application/x-ndjson"
+    is_csv = batch.plan is not None and batch.plan.index.value == "csv"
+    media_type = "text/csv" if is_csv else "application/x-ndjson"
     file = FileSource(media_type, batch_id=batch.id, after=after)
-    enqueue_result(session, batch.deliver_to, file, extension=f".{kind}", at=at)
+    enqueue_result(session, batch.deliver_to, file, send_at=batch.send_at, at=at)
 
 
 def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tuple[int, ...]]:

@@ -352,6 +352,8 @@ jobs: Final = Table(
     Column("slice_id", String(64)),
     # The destination that its PDF is delivered to.
     Column("deliver_to", String(64)),
+    # The moment before which it is not delivered.
+    Column("send_at", Instant),
     # The data subject, by which it is erased.
     Column("subject", String(200)),
     CheckConstraint(
@@ -449,6 +451,7 @@ batches: Final = Table(
     # The template of its covers, pinned as its own.
     Column("cover", JSON(none_as_null=True)),
     Column("deliver_to", String(64)),
+    Column("send_at", Instant),
     Column("subject", String(200)),
     Column("priority", String(16), nullable=False, server_default="normal"),
     # Of a run: whether its proof was released before its end; the number of decisions on its documents, and

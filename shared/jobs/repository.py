@@ -19,7 +19,7 @@ from shared.db.session import Database, Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
 from shared.records import Record, ShownRecord, Timestamp, doc
-from shared.webhooks.destinations import FileSource, enqueue_result
+from shared.webhooks.destinations import FileSource, end_deliveries, enqueue_result
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
 
 
@@ -91,6 +91,7 @@ class JobRecord(Record, frozen=True):
     warnings: Sequence[Mapping[str, Any]] | None = None
     slice_id: str | None = None
     deliver_to: str | None = None
+    send_at: datetime | None = None
     subject: str | None = None
 
 
@@ -108,6 +109,9 @@ class Job(ShownRecord, frozen=True):
     started_at: Annotated[Timestamp | None, doc("When a worker first started it.")] = None
     finished_at: Annotated[Timestamp | None, doc("When it ended.")] = None
     expires_at: Annotated[Timestamp | None, doc("When its PDF is deleted.")] = None
+    send_at: Annotated[
+        Timestamp | None, doc("The moment before which it is not delivered, as asked for.")
+    ] = None
 
 
 class JobEnd(Record, frozen=True):
@@ -187,13 +191,15 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
                 file,
                 job_id=row["id"],
                 key=row["subject"],
+                send_at=row["send_at"],
                 at=at,
             )
     return values.keys()
 
 
 def remove_job(session: Session, job_id: str) -> bool:
-    """Delete an ended job; its idempotency key stays. Return whether there was one."""
+    """Delete an ended job; its idempotency key stays. Return whether there was one. What was to be delivered fails."""
+    end_deliveries(session, job_id)
     gone = delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(_FINAL))
     return session.execute(gone.returning(jobs.c.id)).first() is not None
 

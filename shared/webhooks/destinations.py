@@ -258,13 +258,13 @@ def enqueue_result(
     *,
     job_id: str = "",
     key: str | None = None,
-    extension: str = ".pdf",
+    send_at: datetime | None = None,
     at: datetime,
 ) -> None:
     """Insert the delivery of a job's PDF, or of a batch's index or manifest, in the unit of work that ends it.
 
     The other files of a batch are added by the process that delivers (`add_batch_files`). Nothing is inserted if the
-    destination has been deleted.
+    destination has been deleted. It is not due before `send_at`.
     """
     query = select(destinations).where(destinations.c.id == destination_id)
     row = session.execute(query).mappings().first()
@@ -276,12 +276,13 @@ def enqueue_result(
         name, file = address_file(found.settings, file, job=job_id, at=at, key=key)
     else:
         event = WebhookEvent.BATCH_FINISHED
+        extension = ".csv" if file.media_type == "text/csv" else ".ndjson"
         name = name_last_file(found.settings.name, extension, batch=file.batch_id, at=at)
     delivery = repository.new_delivery(
         DeliveryTarget(row["account_id"], found.kind, found.id),
         event,
         file.encode(),
-        at=at,
+        at=max(at, send_at or at),
         source_id=file.batch_id or job_id,
         name=name,
     )
@@ -324,6 +325,24 @@ def add_batch_files(
         for name, file in files
     ]
     session.execute(insert(webhook_deliveries), rows)
+
+
+def end_deliveries(session: Session, source_id: str) -> None:
+    """Mark the pending deliveries of a job's or batch's files as failed: the files are deleted."""
+    columns = webhook_deliveries.c
+    session.execute(
+        update(webhook_deliveries)
+        .where(
+            columns.source_id == source_id,
+            columns.kind != repository.WEBHOOK,
+            columns.status == DeliveryStatus.PENDING.value,
+        )
+        .values(
+            status=DeliveryStatus.FAILED.value,
+            next_attempt_at=None,
+            last_error="the file was deleted",
+        )
+    )
 
 
 def find_unended(session: Session, source_id: str, *, except_id: str) -> tuple[int, set[str]]:

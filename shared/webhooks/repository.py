@@ -164,10 +164,12 @@ class Delivery(ShownRecord, frozen=True):
     target_id: Annotated[str, doc("Id of the webhook or destination.")]
     event: WebhookEvent
     status: DeliveryStatus
-    created_at: Annotated[Timestamp, doc("When the event occurred, or it was last asked for.")]
+    created_at: Annotated[
+        Timestamp, doc("When the event occurred, was to be sent, or it was last asked for.")
+    ]
     attempts: tuple[Attempt, ...]
     next_attempt_at: Annotated[
-        Timestamp | None, doc("When it is retried, while it is pending.")
+        Timestamp | None, doc("When it is tried next, while it is pending.")
     ] = None
     source_id: Annotated[str | None, doc("The id of the job or batch.")] = None
     name: Annotated[str | None, doc("Of a file: its name at the destination.")] = None
@@ -383,7 +385,7 @@ def new_delivery(
     source_id: str | None = None,
     name: str | None = None,
 ) -> dict[str, Any]:
-    """Return the row of a new delivery, which is due at once."""
+    """Return the row of a new delivery, which is due at an instant; its day of attempts begins then."""
     return {
         "id": new_id("msg"),
         "account_id": target.account_id,
@@ -629,12 +631,12 @@ def delete_old_deliveries(session: Session, *, before: datetime, limit: int) -> 
     return len(ids)
 
 
-def count_pending(session: Session) -> dict[str, tuple[int, datetime]]:
-    """Return the number of pending deliveries by kind, and when the oldest was created."""
+def count_pending(session: Session, *, at: datetime) -> dict[str, tuple[int, datetime]]:
+    """Return the number of pending deliveries by kind, and when the oldest was due first."""
     columns = webhook_deliveries.c
     query = (
         select(columns.kind, func.count(), func.min(columns.created_at))
-        .where(columns.status == DeliveryStatus.PENDING.value)
+        .where(columns.status == DeliveryStatus.PENDING.value, columns.created_at <= at)
         .group_by(columns.kind)
     )
     return {kind: (count, oldest) for kind, count, oldest in session.execute(query)}

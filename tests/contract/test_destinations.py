@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from shared.clock import now
+from shared.clock import now, timestamp
 from shared.db.tables import batch_items, batches, destinations, webhook_deliveries
 from shared.jobs.repository import list_due_jobs
 from shared.queue.names import BATCH
 from shared.webhooks.destinations import FileSource
-from shared.webhooks.repository import list_deliveries
+from shared.webhooks.repository import count_pending, has_due, list_deliveries
 from workers.render.run import execute
 
 URL = "https://93.184.216.34/in"
@@ -94,6 +94,70 @@ def test_a_batch_that_ends_is_delivered_with_its_index(caller, template, slices,
     with database.snapshot() as session:
         row = session.execute(select(batches.c.deliver_to, batches.c.subject)).one()
     assert tuple(row) == (made, "customer-47")
+
+
+def test_a_result_is_kept_and_not_delivered_before_its_moment(caller, worker, database):
+    worker.queues = [BATCH]
+    at = now() + timedelta(hours=1)
+    order = f"deliver={add(caller)}&send_at={timestamp(at)}"
+    job = caller.post(f"/v2/pdf?{order}", headers=ASYNC, **XML).json["id"]
+    ended = caller.get(f"/v2/jobs/{job}?wait=60").json
+    assert (ended["status"], ended["send_at"]) == ("succeeded", timestamp(at))
+    [delivery] = caller.get("/v2/deliveries?status=pending").json["deliveries"]
+    assert delivery["next_attempt_at"] == delivery["created_at"] == timestamp(at)
+    with database.snapshot() as session:
+        assert not has_due(session, at=at - timedelta(seconds=1))
+        assert has_due(session, at=at + timedelta(seconds=1))
+        assert count_pending(session, at=now()) == {}  # it is not late, which the alert tells
+        assert count_pending(session, at=at + timedelta(seconds=1)).keys() == {"https"}
+        assert list_due_jobs(session, at=now() + timedelta(days=30), limit=9) == []
+    caller.delete(f"/v2/jobs/{job}")
+    [delivery] = caller.get("/v2/deliveries").json["deliveries"]
+    assert (delivery["status"], delivery["error"]) == ("failed", "the file was deleted")
+
+
+def test_a_batch_is_not_delivered_before_its_moment(caller, template, slices, database):
+    at = timestamp(now() + timedelta(hours=1))
+    path = f"/v2/batches?template={template}&deliver={add(caller)}&send_at={at}"
+    ended, cancelled = (
+        caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
+        for _ in range(2)
+    )
+    caller.delete(f"/v2/batches/{cancelled}")
+    slices.work_off()
+    assert caller.get(f"/v2/batches/{ended}").json["send_at"] == at
+    [delivery] = caller.get("/v2/deliveries").json["deliveries"]
+    assert (delivery["source_id"], delivery["next_attempt_at"]) == (ended, at)
+    caller.delete(f"/v2/batches/{ended}")
+    [delivery] = caller.get("/v2/deliveries").json["deliveries"]
+    assert (delivery["status"], delivery["error"]) == ("failed", "the file was deleted")
+
+
+@pytest.mark.parametrize(
+    ("send_at", "told"),
+    [
+        ("tomorrow", "2027-01-31T08:00:00Z"),
+        ("2027-01-31", "2027-01-31T08:00:00Z"),
+        ("2027-01-31T08:00:00+01:00", "%2B"),
+        ("2020-01-31T08:00:00Z", "from now to"),
+        ("9999-01-31T08:00:00Z", "as long as results"),
+    ],
+)
+def test_a_moment_that_is_not_ahead_or_too_far_is_400(caller, template, send_at, told):
+    query = f"deliver={add(caller)}&send_at={send_at}"
+    lines = {"data": b"{}\n", "content_type": "application/x-ndjson"}
+    for answer in (
+        caller.post(f"/v2/pdf?{query}", headers=ASYNC, **XML),
+        caller.post(f"/v2/batches?template={template}&{query}", **lines),
+    ):
+        assert answer.status_code == 400
+        assert told in answer.json["message"]
+
+
+@pytest.mark.parametrize("headers", [{}, ASYNC])
+def test_a_moment_needs_a_destination(caller, headers):
+    answer = caller.post("/v2/pdf?send_at=2027-01-31T08:00:00Z", headers=headers, **XML)
+    assert answer.status_code == 400
 
 
 def add_mail(client) -> str:

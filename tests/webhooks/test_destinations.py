@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -164,11 +165,13 @@ def add_destination(outbox, account, fields) -> str:
     return made.id
 
 
-def order(outbox, blobs, account, destination, job="job_1", data=PDF) -> None:
+def order(outbox, blobs, account, destination, job="job_1", data=PDF, send_at=None) -> None:
     blobs.put(f"jobs/{job}/pdf", io.BytesIO(data), len(data))
     with outbox.database.session() as session:
         file = FileSource(key=f"jobs/{job}/pdf", size=len(data))
-        destinations.enqueue_result(session, destination, file, job_id=job, at=now())
+        destinations.enqueue_result(
+            session, destination, file, job_id=job, send_at=send_at, at=now()
+        )
 
 
 def finish_batch(outbox, blobs, account, destination, *, documents) -> str:
@@ -192,7 +195,7 @@ def finish_batch(outbox, blobs, account, destination, *, documents) -> str:
             session.execute(insert(batch_items).values(**row, **({} if index == 1 else place)))
             at += len(text)
         file = FileSource("application/x-ndjson", batch_id=batch.id, after=-1)
-        destinations.enqueue_result(session, destination, file, extension=".ndjson", at=now())
+        destinations.enqueue_result(session, destination, file, at=now())
     return read_batch(batch.to_builtins()).id
 
 
@@ -213,6 +216,27 @@ def test_a_pdf_arrives_whole_under_its_name(place, outbox, deliver, blobs) -> No
     assert entry.status is DeliveryStatus.DELIVERED, entry
     assert place.files() == {f"{now().date().isoformat()}/job_1.pdf": data}
     assert (entry.kind, entry.source_id) == (place.kind, "job_1")
+
+
+def test_nothing_is_sent_before_its_moment_whichever_process_sends(
+    sftp, outbox, blobs, start_process
+) -> None:
+    account = outbox.add_account()
+    destination = add_destination(outbox, account, sftp.fields)
+    send_at = now() + timedelta(seconds=8)
+    order(outbox, blobs, account, destination, job="job_later", send_at=send_at)
+    order(outbox, blobs, account, destination, job="job_now")
+    first = start_process()
+    wait_until(sftp.files)
+    seen_at, files = now(), sftp.files()
+    first.kill()
+    first.wait()
+    assert files == {"job_now.pdf": PDF} or seen_at >= send_at
+    start_process()
+    wait_until(lambda: statuses(outbox, account) == ["delivered"] * 2)
+    assert sftp.files() == {"job_now.pdf": PDF, "job_later.pdf": PDF}
+    later = max(outbox.read(destination), key=lambda entry: entry.created_at)
+    assert (later.created_at, later.attempts[0].at >= send_at) == (send_at, True)
 
 
 def test_a_batch_arrives_with_its_manifest_last(place, outbox, deliver, blobs) -> None:

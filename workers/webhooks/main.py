@@ -58,9 +58,9 @@ def make_deliverer(settings: Settings) -> WebhookDeliverer:
 
 
 def _read_pending(database: Database, measure: Callable[[int, datetime], float]) -> Reading:
-    """Measure the number of pending deliveries of each kind, and when the oldest was made."""
+    """Measure the number of pending deliveries of each kind, and how long the oldest has been due."""
     with database.snapshot() as session:
-        pending = webhooks.count_pending(session)
+        pending = webhooks.count_pending(session, at=now())
     return {(kind,): measure(*pending[kind]) if kind in pending else 0 for kind in _KINDS}
 
 

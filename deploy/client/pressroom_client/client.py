@@ -143,7 +143,7 @@ class Pressroom:
         """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
         request["headers"] = {**request["headers"], "Idempotency-Key": None}
-        of_renders = dict.fromkeys(("filename", "draft", "deliver", "subject"))
+        of_renders = dict.fromkeys(("filename", "draft", "deliver", "send_at", "subject"))
         request["query"] = {**request["query"], **of_renders}
         return self._transport.read(Findings, "POST", "/v2/validate", **request)
 
@@ -242,6 +242,7 @@ class Pressroom:
                     "output": options.get("output", "files") if plan is None else "merged",
                     "plan": plan,
                     "deliver": options.get("deliver"),
+                    "send_at": options.get("send_at"),
                     "subject": options.get("subject"),
                     "draft": _draft(options.get("draft", False)),
                     "group": options.get("group"),
@@ -464,6 +465,7 @@ def _request(
         "filename": options.get("filename"),
         "draft": _draft(options.get("draft", False)),
         "deliver": options.get("deliver"),
+        "send_at": options.get("send_at"),
         "subject": options.get("subject"),
     }
     headers = {

@@ -213,6 +213,7 @@ class BatchRecord:
     forecast_at: str | None = None
     finished_at: str | None = None
     expires_at: str | None = None
+    send_at: str | None = None
     error: Mapping[str, Any] | None = None
     plan: str | None = None
     priority: Literal["express", "normal", "night"] | None = None
@@ -231,6 +232,7 @@ class JobRecord:
     started_at: str | None = None
     finished_at: str | None = None
     expires_at: str | None = None
+    send_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def test_a_busy_account_is_passed_over(database: Database, account_id: str) -> N
     with database.snapshot() as session:
         assert not webhooks.has_due(session, at=NOW, busy=[account_id])
         assert webhooks.has_due(session, at=NOW)
-        assert [count for count, _ in webhooks.count_pending(session).values()] == [1]
+        assert [count for count, _ in webhooks.count_pending(session, at=NOW).values()] == [1]
     assert len(_lease(database)) == 1
 
 

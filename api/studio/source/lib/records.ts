@@ -601,6 +601,7 @@ export interface Job {
   started_at?: string;
   finished_at?: string;
   expires_at?: string;
+  send_at?: string;
 }
 
 export interface JobList {
@@ -622,6 +623,7 @@ export interface Batch {
   forecast_at?: string;
   finished_at?: string;
   expires_at?: string;
+  send_at?: string;
   error?: Error;
   plan?: string;
   priority?: "express" | "normal" | "night";
