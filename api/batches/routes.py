@@ -83,6 +83,7 @@ from shared.batches.repository import (
     write_batch,
 )
 from shared.clock import now
+from shared.db.queries import check_not_held
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MAX_GROUPED_ROWS, MB
@@ -241,7 +242,7 @@ class BatchRoutes(Routes):
         shown = [write_batch(*each) for each in found]
         return write_json(write_page("batches", shown, limit=limit))
 
-    @delete("/v2/batches/{batch_id}", {204: NO_CONTENT}, errors={404: ()})
+    @delete("/v2/batches/{batch_id}", {204: NO_CONTENT}, errors={404: (), 409: ()})
     def cancel_batch(self, batch_id: str) -> Response:
         """Cancel or remove a batch.
 
@@ -254,6 +255,7 @@ class BatchRoutes(Routes):
             self._ports.cell(batch.account_id).batches.cancel(batch)
             return Response(status=204)
         with self._ports.database.session() as session:
+            check_not_held(session, batch.account_id)
             soft_delete_batch(session, batch.id, at=now())
         return Response(status=204)
 

@@ -46,6 +46,7 @@ from api.stored_files import send_file
 from shared.auth.scopes import Scope
 from shared.batches.repository import soft_delete_batch
 from shared.clock import now
+from shared.db.queries import check_not_held
 from shared.errors import ServiceError
 from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.jobs.subjects import ErasureReceipt, check_subject, delete_traces, list_work_of_subject
@@ -141,6 +142,8 @@ class JobRoutes(Routes):
             if record.status is JobStatus.CANCELLED:
                 return Response(status=204)
         # It had already ended.
+        with self._ports.database.snapshot() as session:
+            check_not_held(session, record.account_id)
         self._ports.cell(record.account_id).jobs.remove(record)
         return Response(status=204)
 
@@ -169,6 +172,7 @@ class SubjectRoutes(Routes):
         "/v2/subjects",
         {200: json_response("The receipt.", "ErasureReceipt")},
         query=(Parameter("key", SUBJECT.schema, "The subject.", is_required=True),),
+        errors={409: ()},
     )
     def erase_subject(self) -> Response:
         """Erase a data subject.
@@ -184,6 +188,8 @@ class SubjectRoutes(Routes):
             raise ServiceError(400, "The query parameter key is required.")
         sums = {"jobs": 0, "batches": 0, "deliveries": 0}
         cell, database = self._ports.cell(account_id), self._ports.database
+        with database.snapshot() as session:
+            check_not_held(session, account_id)
         while True:
             with database.snapshot() as session:
                 job_ids, batches = list_work_of_subject(session, account_id, key, limit=_AT_ONCE)

@@ -106,7 +106,11 @@ def print_accounts(
 
 
 def _state(account: accounts.AccountInfo) -> str:
-    states = {"disabled": account.is_disabled, "unverified": not account.is_email_verified}
+    states = {
+        "disabled": account.is_disabled,
+        "held": account.is_held,
+        "unverified": not account.is_email_verified,
+    }
     return " ".join(state for state, holds in states.items() if holds)
 
 

@@ -100,6 +100,12 @@ class AccountChanges(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         int | UnsetType, doc("Days that records are kept, at most those of the service.", minimum=1)
     ] = UNSET
     disabled: Annotated[bool | UnsetType, doc("Whether its keys are refused.")] = UNSET
+    held: Annotated[
+        bool | UnsetType,
+        doc(
+            "Legal hold: whether results and records are kept whatever their times, and nothing on record is deleted."
+        ),
+    ] = UNSET
     verified: Annotated[bool | UnsetType, doc("Whether the email address is verified.")] = UNSET
 
     @property
@@ -121,6 +127,7 @@ class AccountInfo(ShownRecord, frozen=True):
     result_hours: Annotated[int | None, doc("Its own hours of results, null for the service's.")]
     record_days: Annotated[int | None, doc("Its own days of records, null for the service's.")]
     is_disabled: Annotated[bool, doc("Whether its keys are refused.")]
+    is_held: Annotated[bool, doc("Whether it has a legal hold.")]
     is_email_verified: Annotated[bool, doc("Whether the email address is verified.")]
     created_at: Annotated[Timestamp, doc("When it was created.")]
 
@@ -375,7 +382,7 @@ def set_account(session: Session, account_id: str, **terms: Any) -> None:
     changes = AccountChanges(**terms)
     _check_account(session, account_id)
     _check_terms(changes.given)
-    columns = {"disabled": "is_disabled", "verified": "is_email_verified"}
+    columns = {"disabled": "is_disabled", "held": "is_held", "verified": "is_email_verified"}
     values = {columns.get(name, name): value for name, value in changes.given.items()}
     if values:
         session.execute(update(accounts).where(accounts.c.id == account_id).values(**values))

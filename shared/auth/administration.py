@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import ColumnElement, Table, delete, func, or_, select
 
 from shared.auth import accounts, audit
+from shared.db.queries import check_not_held
 from shared.db.session import Database, Session
 from shared.db.tables import (
     IS_UNFINISHED,
@@ -121,8 +122,9 @@ def delete_account(session: Session, account_id: str) -> None:
 
     Raises:
         LookupError: there is no such account.
-        ServiceError: 409, it is not disabled, its work has not ended, or it has the public templates.
+        ServiceError: 409, it is not disabled, its work has not ended, or it has a legal hold or the public templates.
     """
+    check_not_held(session, account_id)
     if account_id == PUBLIC_ACCOUNT:
         raise ServiceError(409, "The account has the public templates of the service.")
     if not accounts.get_account(session, account_id).is_disabled:

@@ -38,7 +38,7 @@ from shared.batches.records import (
     ShownBatch,
 )
 from shared.batches.slice_scheduling import add_to_rotation
-from shared.db.queries import belongs_to_slots, find_retention, select_newest
+from shared.db.queries import belongs_to_slots, find_retention, is_not_held, select_newest
 from shared.db.session import Database, Session
 from shared.db.tables import (
     HAS_DECISIONS,
@@ -399,12 +399,14 @@ def list_due_batches(
 ) -> list[Batch]:
     """Return batches of some accounts whose results or records are due for deletion.
 
-    Those whose files have still to be delivered are not, unless their client deleted them.
+    Those whose files have still to be delivered are not, unless their client deleted them, nor those of an account with a
+    legal hold.
     """
     query = (
         select(batches)
         .where(batches.c.sweep_at <= at, belongs_to_slots(batches.c.account_id, slots))
         .where(batches.c.removed_at.is_not(None) | ~has_pending(batches.c.id))
+        .where(is_not_held(batches.c.account_id))
         .order_by(batches.c.sweep_at)
         .limit(limit)
     )

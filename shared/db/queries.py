@@ -12,6 +12,7 @@ from sqlalchemy.dialects import sqlite
 
 from shared.db.session import Session
 from shared.db.tables import accounts
+from shared.errors import ServiceError
 from shared.settings import get_limits
 from shared.shards import SLOT_LENGTH
 
@@ -79,7 +80,25 @@ def find_retention(session: Session, account_id: str) -> tuple[timedelta, timede
 
 def keeps_no_results(session: Session, account_id: str) -> bool:
     """Return whether the result of a job is deleted once it is fetched."""
-    return session.scalar(select(accounts.c.result_hours).where(accounts.c.id == account_id)) == 0
+    query = select(accounts.c.result_hours).where(accounts.c.id == account_id, ~accounts.c.is_held)
+    return session.scalar(query) == 0
+
+
+def is_not_held(account_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Build the condition that an account has no legal hold, under which its work stays on record."""
+    return account_id.not_in(select(accounts.c.id).where(accounts.c.is_held))
+
+
+def check_not_held(session: Session, account_id: str) -> None:
+    """Check that work of an account may be deleted.
+
+    Raises:
+        ServiceError: 409, it has a legal hold.
+    """
+    if session.scalar(select(accounts.c.is_held).where(accounts.c.id == account_id)):
+        raise ServiceError(
+            409, "The account has a legal hold: nothing on record is deleted until it ends."
+        )
 
 
 def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> Insert:

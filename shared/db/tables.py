@@ -124,6 +124,7 @@ accounts: Final = Table(
     Column("result_hours", Integer),
     Column("record_days", Integer),
     Column("is_disabled", Boolean, nullable=False),
+    Column("is_held", Boolean, nullable=False, server_default=false()),
     Column("is_email_verified", Boolean, nullable=False),
     Column("created_at", Instant, nullable=False),
     CheckConstraint("plan IN ('free', 'paid')", name="plan_known"),

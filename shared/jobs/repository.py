@@ -14,7 +14,7 @@ from sqlalchemy import RowMapping, Select, bindparam, delete, func, insert, lite
 
 from shared.batches.records import JobSlice
 from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
-from shared.db.queries import belongs_to_slots, find_retention, select_newest
+from shared.db.queries import belongs_to_slots, find_retention, is_not_held, select_newest
 from shared.db.session import Database, Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
@@ -243,12 +243,13 @@ def list_due_jobs(
 ) -> Sequence[JobRecord]:
     """Return jobs of some accounts that are due for cleanup, longest due first.
 
-    Those whose PDF has still to be delivered are not.
+    Those whose PDF has still to be delivered are not, nor ended ones of an account with a legal hold.
     """
     found = (
         select(jobs)
         .where(jobs.c.sweep_at <= at, belongs_to_slots(jobs.c.account_id, slots))
         .where(~has_pending(jobs.c.id))
+        .where(jobs.c.finished_at.is_(None) | is_not_held(jobs.c.account_id))
         .order_by(jobs.c.sweep_at)
         .limit(limit)
     )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from shared.auth.accounts import set_account
+from shared.auth.administration import delete_account
 from shared.clock import now
 from shared.db.tables import audit_log, batches, jobs, metadata, usage_ledger
+from shared.errors import ServiceError
 from shared.queue.names import BATCH
 from tests.bench.feeding import make_batch
 from tests.contract.test_destinations import add
+from workers.maintenance.recorded_work import ExpireBatches, ExpireJobs
 
 XML = {"data": b"<d/>", "content_type": "text/xml"}
 ASYNC = {"Prefer": "respond-async"}
@@ -92,3 +97,33 @@ def test_a_subject_must_be_named_in_printable_characters(caller):
     assert caller.delete("/v2/subjects").status_code == 400
     assert caller.delete("/v2/subjects?key=").status_code == 400
     assert caller.post("/v2/pdf?subject=%07", headers=ASYNC, **XML).status_code == 400
+
+
+def test_an_account_with_a_legal_hold_keeps_what_is_due_and_what_its_clients_delete(
+    caller, worker, database, account, ports
+):
+    """Until it is released: then maintenance deletes what is due."""
+    job = render(caller, "subject=customer-47")
+    made = make_batch(account.account_id, now() - timedelta(days=400))
+    with database.session() as session:
+        ended = now() - timedelta(days=400)
+        session.execute(insert(batches).values(made.to_builtins() | {"charset": None}))
+        finished = {"status": "finished", "finished_at": ended, "sweep_at": ended}
+        session.execute(update(batches).values(finished))
+        session.execute(update(jobs).values(finished_at=ended, sweep_at=ended))
+        set_account(session, account.account_id, held=True, disabled=False, result_hours=0)
+    flow = ports.cell(account.account_id)
+    sweeps = ExpireJobs(flow.jobs), ExpireBatches(flow.batches)
+    assert [each.run_once() for each in sweeps] == [0, 0]
+    for path in (f"/v2/jobs/{job}", f"/v2/batches/{made.id}", "/v2/subjects?key=customer-47"):
+        refused = caller.delete(path)
+        assert (refused.status_code, "legal hold" in refused.json["message"]) == (409, True)
+    for _ in range(2):  # though the account keeps no results
+        assert caller.get(f"/v2/jobs/{job}/pdf").data == worker.pdf
+    with database.session() as session:
+        with pytest.raises(ServiceError, match="legal hold"):
+            delete_account(session, account.account_id)
+        set_account(session, account.account_id, held=False)
+    assert [each.run_once() for each in sweeps] == [1, 1]
+    assert caller.get(f"/v2/jobs/{job}").status_code == 404
+    assert list(ports.blobs.list_keys(f"jobs/{job}/")) == []

@@ -563,6 +563,7 @@ export interface AccountInfo {
   result_hours: number | null;
   record_days: number | null;
   is_disabled: boolean;
+  is_held: boolean;
   is_email_verified: boolean;
   created_at: string;
 }
@@ -580,6 +581,7 @@ export interface AccountChanges {
   result_hours?: number;
   record_days?: number;
   disabled?: boolean;
+  held?: boolean;
   verified?: boolean;
 }
 
