@@ -51,9 +51,9 @@ sys.meta_path.insert(0, Finder())
 @pytest.fixture
 def start_deadly(start, tmp_path):
     def start_deadly(module: str, owner: str, method: str, when: str) -> FaultyFarm:
-        deadly = (module, owner, method, when, str(tmp_path / "killed"))
+        deadly = (module, owner, method, when, str(tmp_path / "tmp/killed"))
         (tmp_path / "sitecustomize.py").write_text(DEADLY.format(deadly=deadly))
-        (tmp_path / "tmp").mkdir()
+        (tmp_path / "tmp").mkdir()  # where renders may write
         path = f"{tmp_path}{os.pathsep}{ROOT}"
         return start(PYTHONPATH=path, TMPDIR=str(tmp_path / "tmp"))
 
@@ -64,7 +64,7 @@ def test_a_pdf_whose_worker_died_before_its_commit_is_swept(start_deadly, tmp_pa
     farm = start_deadly("shared.jobs.lifecycle", "JobLifecycle", "store_pdf", "after")
     job = farm.client().accept(1)
     assert_sound(farm)
-    assert (tmp_path / "killed").exists()
+    assert (tmp_path / "tmp/killed").exists()
     assert len(stored(farm)) == 2
     assert sweep(farm) == 1
     answer = farm.client().ask("GET", f"/v2/jobs/{job.job_id}")
@@ -78,7 +78,7 @@ def test_a_body_whose_front_died_before_its_record_is_swept(start_deadly, tmp_pa
     large = "<!--" + "x" * 100_000 + "-->"
     broken = farm.client().accept(1, text=large)
     assert broken.status is None
-    assert (tmp_path / "killed").exists()
+    assert (tmp_path / "tmp/killed").exists()
     assert farm.client().accept(1, text=large).status == 202
     assert_sound(farm)
     assert len(stored(farm)) == 2  # the lost body, and the PDF of the second
@@ -90,7 +90,7 @@ def test_an_assembly_whose_worker_died_leaves_no_file(start_deadly, tmp_path) ->
     farm = start_deadly("workers.batches.assembly", "", "_join", "after")
     batch = farm.client().submit(farm.store_template(), 20, "merged")
     assert_sound(farm)
-    assert (tmp_path / "killed").exists()
+    assert (tmp_path / "tmp/killed").exists()
     status, _, items, _ = farm.read_state().batches[batch.batch_id or ""]
     assert (status, items) == ("finished", {"succeeded": 20})
     assert [path.name for path in (tmp_path / "tmp").rglob("*") if path.suffix == ".pdf"] == []
