@@ -120,6 +120,38 @@ def test_an_output_intent_is_the_stored_profile_of_a_printer():
     assert [each.code for each in found] == ["output-intent"]
 
 
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'
+
+
+@pytest.mark.parametrize(
+    ("inside", "drawing"),
+    [
+        ('<box opacity="0.5" background="cmyk(0 0 0 20)"><p>a</p></box>', ""),
+        ('<box opacity="0.5"><box rotate="90deg"><p>a</p></box></box>', ""),
+        ('<img src="seen" alt=""/>', '<rect width="9" height="9" opacity="0.4"/>'),
+        (
+            '<img src="seen" alt=""/>',
+            '<g opacity="0.4"><rect width="9" height="9"/><rect width="3" height="3"/></g>',
+        ),
+        ('<box opacity="1" background="cmyk(0 0 0 20)"><p>a</p></box>', None),
+        ('<box overflow="hidden" height="9mm"><p>a</p></box>', None),
+        ('<img src="seen" alt=""/>', '<rect width="9" height="9"/>'),
+        ('<img src="seen" alt=""/>', '<rect width="9" height="9" opacity="1" fill-opacity="1"/>'),
+    ],
+)
+def test_transparency_is_told_once_for_each_element(inside, drawing):
+    is_told = drawing == "" or "0.4" in (drawing or "")
+    drawn, find = SVG.format(drawing or "").encode(), FolderImages().find_image
+    resources = Stored()
+    resources.find_image = lambda name: drawn if name == "seen" else find(name)
+    payload = Payload(
+        PayloadKind.XML, f"{HEAD.format('press')}<flow>{inside}</flow></document>".encode()
+    )
+    for options in (OPTIONS, replace(OPTIONS, is_draft=True)):  # whose mark is not the author's
+        made = render(None, payload, options=options, resources=resources)
+        assert [each.code for each in made.warnings] == ["print-transparency"] * is_told
+
+
 def test_a_glyph_that_loses_its_colours_is_told():
     resources = Stored(**{"a-font": PAINTS})
     resources.find_image = FolderImages().find_image

@@ -98,6 +98,17 @@ class FormXObject:
     depth: int = 1  # nesting of graphics states, resources included
     is_isolated: bool = False
 
+    @property
+    def is_blended(self) -> bool:
+        """Whether anything in it is blended with what is below (ISO 32000-1, 11.3)."""
+        return any(
+            state.mask is not None or state.blend is not None or (state.opacity or 1) < 1
+            for state in self.ext_gstates.values()
+        ) or any(
+            each.is_blended if isinstance(each, FormXObject) else each.mask is not None
+            for each in self.xobjects.values()
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorImage:

@@ -190,8 +190,16 @@ class _PrintChecks:
     _reported: set[tuple[str, SourceLocation | None]] = field(default_factory=set)
 
     def check(self, number: int, page: display.LaidOutPage) -> None:
+        opacity = 1.0  # of a group that has begun; its first ink stands for it
         for item in display.single_items(page.items):
-            fault = _find_fault(item) or (self.is_for_press and _find_color_glyph(item)) or None
+            if isinstance(item, display.Save):
+                opacity = min(opacity, item.opacity)
+                continue
+            fault = _find_fault(item)
+            if self.is_for_press and fault is None:
+                fault = _find_color_glyph(item) or _find_transparency(item, opacity)
+            if isinstance(item, display.Ink):
+                opacity = 1.0
             if fault is None:
                 continue
             owner = item.node if isinstance(item, display.Picture) else getattr(item, "owner", None)
@@ -235,6 +243,27 @@ def _find_color_glyph(item: display.SingleItem) -> tuple[str, str] | None:
         return None
     what = f"The glyph {shorten_value(text)} has colours, and is printed in that of the text"
     return "print-glyph", f"{what}; draw it as a picture or an SVG"
+
+
+def _find_transparency(item: display.SingleItem, opacity: float) -> tuple[str, str] | None:
+    """Return what is told of ink that is blended with what is below it (ISO 32000-1, 11.3)."""
+    if isinstance(item, display.Picture):
+        image = item.image
+        if isinstance(image, PreparedImage) and image.mask is not None:
+            return _describe_transparency("An image with a mask")
+        if isinstance(image, VectorImage) and image.form.is_blended:
+            return _describe_transparency("A drawing with transparency")
+    if opacity < 1 and isinstance(item, display.Ink):
+        return _describe_transparency(f"An opacity of {opacity:g}")
+    return None
+
+
+def _describe_transparency(what: str) -> tuple[str, str]:
+    advice = "draw it opaque, in the colours that it has there"
+    return (
+        "print-transparency",
+        f"{what} is blended as it is printed, by rules of the press; {advice}",
+    )
 
 
 def _describe_line(width: float) -> tuple[str, str]:
