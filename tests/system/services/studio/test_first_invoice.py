@@ -169,6 +169,21 @@ def test_the_form_has_the_settings_of_the_template_that_is_extended(page: Page, 
     expect(page.get_by_label("Field")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("service-certificate", {"Accent colour", "Logo"}),
+        ("service-letter", {"Accent colour", "Logo", "Paper", "Window of the envelope"}),
+    ],
+)
+def test_the_form_has_no_imported_setting_that_does_nothing(page: Page, template, shown):
+    begin_invoice(page, "Ours", template)
+    expect(page.get_by_label("Accent colour", exact=True)).to_be_visible()
+    for label in ("Accent colour", "Logo", "Paper", "Window of the envelope"):
+        found = page.locator("form, section").get_by_label(label, exact=True)
+        expect(found.first).to_be_visible() if label in shown else expect(found).to_have_count(0)
+
+
 def test_production_names_what_is_missing_and_counts_nothing(page: Page, account, tmp_path):
     begin_invoice(page)
     page.get_by_role("button", name="Download PDF").click()

@@ -96,19 +96,43 @@ export function readData(template: string, payload: string): Data {
   return last;
 }
 
-/** A later declaration of a setting has the attributes of the earlier one that it does not state. */
+/**
+ * A later declaration of a setting has the attributes of the earlier one that it does not state. Of what is imported,
+ * those that nothing reads which is drawn are left out: a label has no window.
+ */
 function readSettings(text: string, bases: Base[]): Setting[] {
   const found = new Map<string, Tag>();
   const finals = new Set<string>();
-  for (const each of [...bases.map((base) => base.text), text]) {
-    for (const tag of readTags(each).filter(({ name }) => name === "setting")) {
+  const shown = new Set([...readTaken(text, bases).matchAll(/\bsettings\.(\w+)/g)].map(([, name]) => name));
+  for (const each of [...bases, { text, isImported: false }]) {
+    for (const tag of readTags(each.text).filter(({ name }) => name === "setting")) {
       const name = tag.attributes.get("name")?.text ?? "";
+      if (!each.isImported) shown.add(name);
       if (finals.has(name)) continue;
       found.set(name, { ...tag, attributes: new Map([...(found.get(name)?.attributes ?? []), ...tag.attributes]) });
-      if (each !== text && tag.attributes.get("final")?.text === "true") finals.add(name);
+      if (each.text !== text && tag.attributes.get("final")?.text === "true") finals.add(name);
     }
   }
-  return [...found].map(([name, tag]) => ({ ...toSetting(tag), isFinal: finals.has(name) }));
+  return [...found].filter(([name]) => shown.has(name)).map(([name, tag]) => ({ ...toSetting(tag), isFinal: finals.has(name) }));
+}
+
+/** What a template draws with: its text, what it extends, and of what it imports the styles and the parts that are used. */
+function readTaken(text: string, bases: Base[]): string {
+  let taken = [...bases.filter(({ isImported }) => !isImported).map((base) => base.text), text].join("");
+  const parts = new Map<string, string>();
+  for (const base of bases.filter(({ isImported }) => isImported)) {
+    taken += [...base.text.matchAll(/<(?:color|style|font)\b[^>]*>/g)].join("");
+    for (const [part, name] of base.text.matchAll(/<part\b[^>]*?\bname="([^"]+)"[^]*?<\/part>/g)) if (name) parts.set(name, part);
+  }
+  for (let size = -1; size !== parts.size; ) {
+    size = parts.size;
+    for (const [name, part] of parts) {
+      if (!taken.includes(`part="${name}"`)) continue;
+      taken += part;
+      parts.delete(name);
+    }
+  }
+  return taken;
 }
 
 function findLast(texts: string[], tag: string): string {
