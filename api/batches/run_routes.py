@@ -62,10 +62,6 @@ from shared.clock import now
 from shared.errors import ErrorCode, ServiceError
 from shared.templates.references import parse_reference
 
-_INDEX_TYPES: Mapping[IndexFormat, str] = {
-    IndexFormat.CSV: "text/csv; charset=utf-8",
-    IndexFormat.NDJSON: "application/x-ndjson",
-}
 _VERSION = Parameter(
     "version", {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]}, "A version; the newest by default."
 )  # fmt: skip
@@ -268,7 +264,9 @@ class RunRoutes(Routes):
     @get(
         "/v2/batches/{batch_id}/index",
         file_responses(
-            OperationResponse("The index.", binary_content("text/csv", "application/x-ndjson"))
+            OperationResponse(
+                "The index.", binary_content(*(each.media_type for each in IndexFormat))
+            )
         ),
         headers=FILE_REQUEST_HEADERS,
         errors=FILE_ERRORS,
@@ -285,9 +283,8 @@ class RunRoutes(Routes):
             batch = find_own_batch(session, batch_id)
             files = list_files(session, batch.id)
         kind = batch.plan.index if batch.plan else IndexFormat.CSV
-        return self._send(
-            batch, files, INDEX_NUMBER, batch.id, _INDEX_TYPES[kind], f".{kind.value}"
-        )
+        media_type = kind.media_type + ("; charset=utf-8" if kind is IndexFormat.CSV else "")
+        return self._send(batch, files, INDEX_NUMBER, batch.id, media_type, f".{kind}")
 
     def _send(
         self,

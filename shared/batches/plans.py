@@ -61,6 +61,12 @@ class IndexFormat(StrEnum):
 
     CSV = "csv"
     NDJSON = "ndjson"
+    XML = "xml"
+
+    @property
+    def media_type(self) -> str:
+        """Its media type, which every format has one of."""
+        return {"csv": "text/csv", "ndjson": "application/x-ndjson", "xml": "application/xml"}[self]
 
 
 class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

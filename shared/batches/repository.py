@@ -25,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 
+from shared.batches.plans import IndexFormat
 from shared.batches.records import (
     Batch,
     BatchItem,
@@ -344,9 +345,8 @@ def deliver_batch(session: Session, batch: Batch, *, at: datetime, after: int = 
     """Order the delivery of a batch's files behind `after`, and of its index or manifest, if it has a destination."""
     if batch.deliver_to is None or batch.error is not None:
         return
-    is_csv = batch.plan is not None and batch.plan.index.value == "csv"
-    media_type = "text/csv" if is_csv else "application/x-ndjson"
-    file = FileSource(media_type, batch_id=batch.id, after=after)
+    kind = batch.plan.index if batch.plan else IndexFormat.NDJSON
+    file = FileSource(kind.media_type, batch_id=batch.id, after=after)
     enqueue_result(session, batch.deliver_to, file, send_at=batch.send_at, at=at)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, BinaryIO, Final
+from xml.sax.saxutils import XMLGenerator
+from xml.sax.xmlreader import AttributesImpl
 
 from sqlalchemy import ColumnElement, and_, func, insert, select, update
 
@@ -301,11 +304,42 @@ def write_index(
             [*map(row.get, columns), *(row["fields"].get(path) for path in plan.fields)]
             for row in rows
         )
+    elif plan.index is IndexFormat.XML:
+        _write_xml(text, batch, rows)
     else:
         for row in rows:
             shown = {name: value for name, value in row.items() if value is not None}
             text.write(json_text.encode(shown).decode() + "\n")
     text.detach()
+
+
+# What XML 1.0 (2.2) has no place for, however written.
+_NOT_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _write_xml(text: io.TextIOWrapper, batch: Batch, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as elements whose attributes are columns; characters that XML does not have are left out."""
+
+    def show(value: Any) -> str:
+        return _NOT_XML.sub(
+            "", value if isinstance(value, str) else json_text.encode(value).decode()
+        )
+
+    document = XMLGenerator(text, "utf-8", short_empty_elements=True)
+    document.startDocument()
+    document.startElement("index", AttributesImpl({"batch": batch.id}))
+    for row in rows:
+        fields = row["fields"]
+        columns = (each for each in row.items() if each[1] is not None and each[0] != "fields")
+        shown = AttributesImpl({name: show(value) for name, value in columns})
+        document.startElement("document", shown)
+        for path, value in fields.items():
+            if value is not None:
+                document.startElement("field", AttributesImpl({"path": path}))
+                document.characters(show(value))
+                document.endElement("field")
+        document.endElement("document")
+    document.endElement("index")
 
 
 def _rows(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, ClassVar, Final
 import msgspec
 from sqlalchemy import insert, select, update
 
-from shared.batches.plans import Value
+from shared.batches.plans import IndexFormat, Value
 from shared.clock import timestamp
 from shared.db.session import Session
 from shared.db.tables import destinations, webhook_deliveries
@@ -276,8 +276,8 @@ def enqueue_result(
         name, file = address_file(found.settings, file, job=job_id, at=at, key=key)
     else:
         event = WebhookEvent.BATCH_FINISHED
-        extension = ".csv" if file.media_type == "text/csv" else ".ndjson"
-        name = name_last_file(found.settings.name, extension, batch=file.batch_id, at=at)
+        kind = next(each for each in IndexFormat if each.media_type == file.media_type)
+        name = name_last_file(found.settings.name, f".{kind}", batch=file.batch_id, at=at)
     delivery = repository.new_delivery(
         DeliveryTarget(row["account_id"], found.kind, found.id),
         event,

@@ -356,7 +356,7 @@ class Pressroom:
         ]
         index = self._save(resource_path("batches", batch_id, "index"), target / "index", progress)
         with index.open("rb") as file:
-            kind = ".ndjson" if file.read(1) == b"{" else ".csv"
+            kind = {b"{": ".ndjson", b"<": ".xml"}.get(file.read(1), ".csv")
         return [*saved, index.replace(index.with_suffix(kind))]
 
     def save_run_file(

@@ -723,7 +723,7 @@ export interface Plan {
   weight?: PlanWeight;
   hold?: PlanHold;
   priority?: "express" | "normal" | "night";
-  index?: "csv" | "ndjson";
+  index?: "csv" | "ndjson" | "xml";
   fields?: Array<string>;
 }
 

@@ -292,6 +292,7 @@ export const de: Record<keyof typeof en, string> = {
   "plans.indexKind": "Format",
   "plans.csv": "CSV, für Tabellen",
   "plans.ndjson": "JSON-Zeilen, für Programme",
+  "plans.xml": "XML, für andere Systeme",
   "plans.index": "Index",
   "plans.fields": "Felder",
   "plans.fieldsHelp": "Pfade in den Daten, je Zeile einer, deren Werte neben Datei, Seite und Blatt im Index stehen.",

@@ -290,6 +290,7 @@ export const en = {
   "plans.indexKind": "Format",
   "plans.csv": "CSV, for spreadsheets",
   "plans.ndjson": "JSON lines, for programs",
+  "plans.xml": "XML, for other systems",
   "plans.index": "Index",
   "plans.fields": "Fields",
   "plans.fieldsHelp": "Paths in the data, one on each line, whose values stand in the index beside file, page and sheet.",

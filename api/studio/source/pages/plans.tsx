@@ -209,7 +209,7 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
           <div class="field">
             <label for={`${id}-index`}>{t("plans.indexKind")}</label>
             <select id={`${id}-index`} name="index">
-              {(["csv", "ndjson"] as const).map((kind) => (
+              {(["csv", "ndjson", "xml"] as const).map((kind) => (
                 <option key={kind} value={kind} selected={stored.index === kind}>
                   {t(`plans.${kind}`)}
                 </option>
@@ -280,7 +280,7 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
       warnings: lines("warnings"),
       conditions: [...(stored.hold?.conditions ?? []).filter((each) => !isMissing(each)), ...lines("missing").map((value) => ({ value, missing: true }))],
     },
-    index: text("index") === "ndjson" ? "ndjson" : "csv",
+    index: text("index") as "csv" | "ndjson" | "xml",
     fields: lines("fields"),
   };
 }

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-EN7IRAXC.js";import"./chunk-ZRXF4H7V.js";import"./chunk-4LRYP7HJ.js";import"./chunk-K6F5B2FD.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

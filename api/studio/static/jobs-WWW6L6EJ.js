@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-I3EK7YL3.js";import"./chunk-2QK6AIJO.js";import"./chunk-NUJJ25JS.js";import"./chunk-K6F5B2FD.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
