@@ -40,6 +40,7 @@ def test_what_prints_badly_is_a_warning_with_its_page(content, code, message):
 def test_what_prints_well_is_no_warning():
     content = '<p font-size="5pt">a</p><hr border-top="0.25pt solid black"/>'
     assert warnings_of(content + '<img src="turned" alt="" width="3mm"/>') == []
+    assert warnings_of('<img src="turned" alt="" width="0mm"/>') == []  # is not printed
 
 
 def test_what_every_page_repeats_is_reported_once():

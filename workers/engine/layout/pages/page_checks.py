@@ -221,7 +221,9 @@ def _find_fault(item: display.SingleItem) -> tuple[str, str] | None:
             return _describe_line(item.width)
         case display.StrokedRectangle() if item.line_width < MIN_LINE - _TOLERANCE:
             return _describe_line(item.line_width)
-        case display.Picture() if isinstance(item.image, PreparedImage):
+        case display.Picture() if (
+            isinstance(item.image, PreparedImage) and item.width and item.height
+        ):
             dpi = 72 * min(item.image.width / item.width, item.image.height / item.height)
             if dpi < MIN_DPI - 0.5:
                 what = f"An image of {dpi:.0f} dots per inch at its size; print asks for {MIN_DPI}"

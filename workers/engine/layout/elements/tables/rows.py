@@ -559,10 +559,11 @@ def _draw_lines(
         drawn = (xs, ys, face, style.size, style.color, face.encode_all(texts), texts, widths)
         canvas.items.append(TextRows(*drawn, owners, style.letter_spacing))
         return
-    of_texts: Sequence[Owner] = [None] * len(texts) if owners is None else owners[0]
-    for text, left, owner in zip(texts, xs, of_texts, strict=True):
+    of_texts = [None] * len(texts) if owners is None else [*chain.from_iterable(owners)]
+    lines = [line for line in ys for _ in cells]
+    for text, left, line, owner in zip(texts, xs, lines, of_texts, strict=True):
         if text:
-            canvas.items.append(make_glyphs(first.glyph_style, text, left, ys[0], owner))
+            canvas.items.append(make_glyphs(first.glyph_style, text, left, line, owner))
 
 
 def _draw_general(
