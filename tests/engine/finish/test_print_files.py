@@ -133,6 +133,8 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'
             '<img src="seen" alt=""/>',
             '<g opacity="0.4"><rect width="9" height="9"/><rect width="3" height="3"/></g>',
         ),
+        ('<box opacity="0.5"><box overflow="hidden" height="9mm"/><p>a</p></box>', ""),
+        ('<box opacity="0.5" height="9mm"/><p>a</p>', None),
         ('<box opacity="1" background="cmyk(0 0 0 20)"><p>a</p></box>', None),
         ('<box overflow="hidden" height="9mm"><p>a</p></box>', None),
         ('<img src="seen" alt=""/>', '<rect width="9" height="9"/>'),

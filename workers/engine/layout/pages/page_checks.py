@@ -190,16 +190,19 @@ class _PrintChecks:
     _reported: set[tuple[str, SourceLocation | None]] = field(default_factory=set)
 
     def check(self, number: int, page: display.LaidOutPage) -> None:
-        opacity = 1.0  # of a group that has begun; its first ink stands for it
+        opacities = [1.0]  # of the groups around an item; the first ink of a group stands for it
         for item in display.single_items(page.items):
-            if isinstance(item, display.Save):
-                opacity = min(opacity, item.opacity)
-                continue
+            match item:
+                case display.Save():
+                    opacities.append(min(opacities[-1], item.opacity))
+                    continue
+                case display.Restore():
+                    opacities.pop()
+                    continue
             fault = _find_fault(item)
             if self.is_for_press and fault is None:
-                fault = _find_color_glyph(item) or _find_transparency(item, opacity)
-            if isinstance(item, display.Ink):
-                opacity = 1.0
+                fault = _find_color_glyph(item) or _find_transparency(item, opacities[-1])
+            opacities = [1.0] * len(opacities)
             if fault is None:
                 continue
             owner = item.node if isinstance(item, display.Picture) else getattr(item, "owner", None)
@@ -247,7 +250,7 @@ def _find_color_glyph(item: display.SingleItem) -> tuple[str, str] | None:
     return "print-glyph", f"{what}; draw it as a picture or an SVG"
 
 
-def _find_transparency(item: display.SingleItem, opacity: float) -> tuple[str, str] | None:
+def _find_transparency(item: display.Ink, opacity: float) -> tuple[str, str] | None:
     """Return what is told of ink that is blended with what is below it (ISO 32000-1, 11.3)."""
     if isinstance(item, display.Picture):
         image = item.image
@@ -255,7 +258,7 @@ def _find_transparency(item: display.SingleItem, opacity: float) -> tuple[str, s
             return _describe_transparency("An image with a mask")
         if isinstance(image, VectorImage) and image.form.is_blended:
             return _describe_transparency("A drawing with transparency")
-    if opacity < 1 and isinstance(item, display.Ink):
+    if opacity < 1:
         return _describe_transparency(f"An opacity of {opacity:g}")
     return None
 
