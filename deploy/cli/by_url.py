@@ -39,12 +39,13 @@ def set_account(arguments: argparse.Namespace) -> Result:
 def list_accounts(arguments: argparse.Namespace) -> Result | None:
     """List all accounts with plan, limits and state."""
     found: list[dict[str, Any]] = []
-    page: dict[str, Any] = {}
-    while not found or "next_cursor" in page:
-        query = {"limit": "1000", "start_after": page.get("next_cursor")}
-        path = resource_path("admin", "accounts")
-        page = _connect(arguments).request_json("GET", path, query=query)
+    farm, path = _connect(arguments), resource_path("admin", "accounts")
+    after: str | None = ""
+    while after is not None:
+        query = {"limit": "1000", "start_after": after or None}
+        page = farm.request_json("GET", path, query=query)
         found += page["accounts"]
+        after = page.get("next_cursor")
     return print_accounts([AccountInfo.of_builtins(each) for each in found], arguments)
 
 

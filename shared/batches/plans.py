@@ -65,7 +65,7 @@ class IndexFormat(StrEnum):
 
     @property
     def media_type(self) -> str:
-        """Its media type, which every format has one of."""
+        """The media type of a file of it."""
         return {"csv": "text/csv", "ndjson": "application/x-ndjson", "xml": "application/xml"}[self]
 
 

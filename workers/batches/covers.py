@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from shared import json_text
-from shared.batches.plans import Plan, RunDocument, RunFile, find_bundles, find_covered
+from shared.batches.plans import Plan, RunDocument, RunFile, find_bundles
 from shared.batches.records import Batch
 from shared.errors import ErrorBody, ErrorKind, ServiceError, Unavailable
 from workers.batches.documents import BatchContext, DocumentLimits, is_outage
@@ -51,7 +51,8 @@ def render_covers(
             told = f"The cover of bundle {at + 1} of file {number}: {outcome.message}"
             raise ServiceError(outcome.status, told, kind=outcome.kind)
     made = writer.close()
-    return Covers(find_covered(plan, file), made[0].read() if made else b"")
+    covered = [bundle.documents[0].index for bundle in bundles]
+    return Covers(covered, made[0].read() if made else b"")
 
 
 def _describe(plan: Plan, number: int, bundles: Sequence[RunFile], at: int) -> dict[str, Any]:
