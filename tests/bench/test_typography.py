@@ -17,5 +17,5 @@ def test_each_comparison_is_on_the_page_with_its_present_figures(comparison: Com
     picture = Path(PICTURES / f"{comparison.name}.png")
     assert f"(typography/{comparison.name}.png)" in PAGE
     assert picture.stat().st_size <= MAX_BYTES
-    figures = describe(set_ours(comparison))
+    figures = describe(set_ours(comparison), comparison.lang)
     assert f"| {comparison.name} | Pressroom | {figures} |" in PAGE, "run tests.bench.typography"

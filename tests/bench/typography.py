@@ -6,6 +6,7 @@ prints its table.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import statistics
 import tempfile
@@ -16,6 +17,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 import pypdfium2
+import pypdfium2.raw as pdfium
 import typst
 from PIL import Image, ImageChops
 
@@ -44,6 +46,27 @@ GERMAN: Final = (
     "stritt man nur über die Auffassung, ob das Kaufhaus an der Hafenstraße eine Rechtsschutzversicherung brauche. "
     "Die Donaudampfschifffahrtsgesellschaft hielt sich heraus."
 )
+JAPANESE: Final = (
+    "請求書は、毎月末日に発行します。お支払い期限は、発行日から三十日以内です。「期限を過ぎた場合」は、年率3.0%の遅延損害金を申し受けます。"
+    "ご不明な点がございましたら、お客様窓口（電話 03-1234-5678、平日9時〜17時）までお問い合わせください。PDFでの再発行は、Webサイトの"
+    "「マイページ」から、いつでも無料でお申し込みいただけます。"
+)
+ARABIC: Final = (
+    "تُرسل الفاتورة في نهاية كل شهر، ويُستحق السداد خلال ثلاثين يومًا من تاريخ إصدارها. وإذا تأخر السداد عن الموعد المحدد، "
+    "تُحتسب فائدة قدرها 3.5 في المئة عن كل سنة. وللاستفسار يُرجى الاتصال بخدمة العملاء على الرقم 555-0147 أو الكتابة إلى "
+    "support-desk مع ذكر رقم العقد A-2041 ورقم الفاتورة."
+)
+THAI: Final = (
+    "ใบแจ้งหนี้จะออกให้ทุกสิ้นเดือน และต้องชำระเงินภายในสามสิบวันนับจากวันที่ออกเอกสาร หากชำระล่าช้ากว่ากำหนด บริษัทจะคิดดอกเบี้ยร้อยละสามต่อปี "
+    "หากมีข้อสงสัยโปรดติดต่อฝ่ายบริการลูกค้าโดยระบุเลขที่สัญญาและเลขที่ใบแจ้งหนี้ทุกครั้งเพื่อความรวดเร็วในการตรวจสอบ"
+)
+FINNISH: Final = (
+    "Vakuutuksenottajan on ilmoitettava vahingosta viivytyksettä, viimeistään kuitenkin vuoden kuluessa siitä, kun hän sai tiedon "
+    "korvausmahdollisuudestaan. Henkilövakuutuksissa lääkärintodistusten ja asiakirjajäljennösten kustannukset korvataan kohtuullisuusarvion "
+    "perusteella. Vakuutusmaksutilitykset lähetetään neljännesvuosittain."
+)
+# Japanese and Thai write none between words; the lines of Arabic are not in the order of their characters.
+WITHOUT_SPACES: Final = ("ja", "th", "ar")
 
 
 @dataclass(frozen=True)
@@ -66,6 +89,8 @@ class Comparison:
 COMPARISONS: Final = (
     Comparison("justified", (ENGLISH,), 80, ours='text-align="justify" hyphens="auto"', theirs="#set par(justify: true)"),
     Comparison("narrow", (GERMAN,), 48, "de", ours='text-align="justify" hyphens="auto"', theirs="#set par(justify: true)"),
+    Comparison("narrow-en", (ENGLISH,), 48, ours='text-align="justify" hyphens="auto" hanging-punctuation="optical"', theirs="#set par(justify: true)"),
+    Comparison("finnish", (FINNISH,), 48, "fi", ours='text-align="justify" hyphens="auto" hanging-punctuation="optical"', theirs="#set par(justify: true)"),
     Comparison("ragged", (ENGLISH,), 80, ours='text-wrap="pretty"', theirs='#set text(hyphenate: false)\n#set par(linebreaks: "optimized")'),
     Comparison(
         "hanging", (ENGLISH,), 60, family="Noto Sans",
@@ -75,6 +100,9 @@ COMPARISONS: Final = (
         "columns", (ENGLISH, ENGLISH[ENGLISH.index("A reflective") :], ENGLISH), 90, columns=2, height=66, heading="A heading between paragraphs",
         ours='text-align="justify" hyphens="auto"', theirs="#set par(justify: true)", style=f'line-grid="{LEADING:g}pt"',
     ),
+    Comparison("japanese", (JAPANESE,), 70, "ja", family="Noto Sans JP", ours='text-align="justify"', theirs="#set par(justify: true)"),
+    Comparison("arabic", (ARABIC,), 70, "ar", family="Noto Sans Arabic", ours='text-align="justify"', theirs="#set par(justify: true)"),
+    Comparison("thai", (THAI,), 70, "th", family="Noto Sans Thai", ours='text-align="justify"', theirs="#set par(justify: true)"),
 )  # fmt: skip
 
 
@@ -88,7 +116,7 @@ def main() -> None:
         pictures = [crop(draw(file)) for file in files.values()]
         join(*pictures).save(PICTURES / f"{comparison.name}.png", optimize=True)
         for name, file in files.items():
-            print(f"| {comparison.name} | {name} | {describe(file)} |")
+            print(f"| {comparison.name} | {name} | {describe(file, comparison.lang)} |")
 
 
 # --- setting ------------------------------------------------------------------------------------------
@@ -162,11 +190,13 @@ def join(left: Image.Image, right: Image.Image) -> Image.Image:
 # --- figures ------------------------------------------------------------------------------------------
 
 
-def describe(file: bytes) -> str:
+def describe(file: bytes, lang: str) -> str:
     """Return lines, hyphens at their ends, and the word spaces of all lines but the last of each column."""
     lines = list(_lines(file))
     spaces = [space / SIZE for _, gaps in lines[:-1] for space in gaps]
     hyphens = sum(text.rstrip().endswith(("-", "\u2010", "\ufffe", "\x02")) for text, _ in lines)
+    if lang in WITHOUT_SPACES:
+        return f"{len(lines)} | {hyphens} | – | – | –"
     deviation = statistics.pstdev(spaces)
     return f"{len(lines)} | {hyphens} | {statistics.mean(spaces):.3f} | {max(spaces):.2f} | {deviation:.3f}"
 
@@ -174,19 +204,22 @@ def describe(file: bytes) -> str:
 def _lines(file: bytes) -> Iterator[tuple[str, list[float]]]:
     """Yield the text of each line of the first page and the widths of its word spaces, in points."""
     page = pypdfium2.PdfDocument(file)[0].get_textpage()
+    x, y = ctypes.c_double(), ctypes.c_double()
     line, gaps, last, pending = "", [], None, False
     for at in range(page.count_chars()):
         char = page.get_text_range(at, 1)
-        left, bottom, right, _ = page.get_charbox(at, loose=True)
+        left, _, right, _ = page.get_charbox(at, loose=True)
+        pdfium.FPDFText_GetCharOrigin(page.raw, at, ctypes.byref(x), ctypes.byref(y))
+        baseline = y.value
         if not char.strip():
             pending = pending or char == " "
             continue
-        if last is not None and (left < last[0] - SIZE or abs(bottom - last[2]) > LEADING / 2):
+        if last is not None and abs(baseline - last[2]) > LEADING / 2:
             yield line, gaps
             line, gaps, pending, last = "", [], False, None
         if pending and last is not None:
             gaps.append(left - last[1])
-        line, last, pending = line + (" " if pending else "") + char, (left, right, bottom), False
+        line, last, pending = line + (" " if pending else "") + char, (left, right, baseline), False
     yield line, gaps
 
 

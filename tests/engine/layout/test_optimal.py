@@ -109,6 +109,16 @@ def test_two_lines_in_a_row_end_in_hyphens_only_where_nothing_else_is_possible()
     assert (True, True) not in list(pairwise(hyphens))
 
 
+def test_a_line_gives_up_its_hyphen_where_a_later_one_would_be_the_third_in_a_row():
+    text = "aaa bbb\u00adbbb ccccc\u00adcccc dddd\u00adddddd eeee\u00adeeeee\u00adeeee ffff"
+    assert broken(text, align=Align.JUSTIFY, width=85) == [
+        "aaa bbbbbb",
+        "ccccccccc dddd-",
+        "ddddd eeeeeeeee-",
+        "eeee ffff",
+    ]
+
+
 def test_balanced_lines_are_as_few_as_others_and_about_equally_long():
     text = "one two three four five"
     stable = broken(text, text_wrap=TextWrap.STABLE)

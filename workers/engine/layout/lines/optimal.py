@@ -274,7 +274,8 @@ class TotalFitBreaker:
             hung = allowed[box] if allowed else 0.0
             found: list[_ActiveNode] = []
             is_overfull = False
-            for group in _group_by_line(active, lines) if is_grouped else (active,):
+            groups = _group_by_line(active, lines) if is_grouped else [active]
+            for group in groups:
                 best: _ActiveNode | None = None
                 least = inf
                 for node in group:
@@ -313,6 +314,8 @@ class TotalFitBreaker:
                     after = glue_sums[box + 1]
                     hyphens = best.hyphens + 1 if is_soft else 0
                     found.append(_ActiveNode(limit, x, after, least, hyphens, best, box, line))
+                    if hyphens >= most_hyphens:  # where one more may follow costs more up to here
+                        groups.append([node for node in group if node.hyphens + 1 < most_hyphens])
             if is_overfull:
                 tight = rights[number] - hung - EPSILON
                 while active and tight - (glue - active[0].glue) * shrink > active[0].limit:
