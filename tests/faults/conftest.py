@@ -15,6 +15,8 @@ from tests.faults.disks import mounted
 from tests.faults.farm import FaultyFarm
 from tests.faults.figures import TITLE, describe
 from tests.runs import keep_run
+from tests.webhooks.conftest import blobs, outbox, start_process  # noqa: F401 - fixtures
+from tests.webhooks.test_destinations import certificate, host_key, trusted  # noqa: F401
 
 LINES = pytest.StashKey[list[str]]()
 

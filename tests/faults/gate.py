@@ -8,16 +8,23 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from typing import Self
 
 _CLOSED_SECONDS = 0.5
 
 
 class Gate:
-    """Forwards connections on a loopback port to a server on another, while it is open."""
+    """Forwards connections on a loopback port to a server on another, while it is open.
 
-    def __init__(self, upstream: int, *, port: int = 0) -> None:
+    `draw` says after how many bytes, of both directions, a connection breaks off.
+    """
+
+    def __init__(
+        self, upstream: int, *, port: int = 0, draw: Callable[[], float] = lambda: inf
+    ) -> None:
         self._upstream = upstream
+        self._draw = draw
         self._listener = self._listen(port)
         self.port: int = self._listener.getsockname()[1]
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
@@ -87,7 +94,7 @@ class Gate:
             for end in pair:
                 end.settimeout(30)
                 selector.register(end, selectors.EVENT_READ)
-            is_over = not self._is_open
+            is_over, left = not self._is_open, self._draw()
             while not is_over:
                 for key, _ in selector.select(timeout=30):
                     end = key.fileobj
@@ -96,7 +103,10 @@ class Gate:
                     if not data:
                         is_over = True
                         break
-                    other[end].sendall(data)
+                    other[end].sendall(data[: int(min(left, len(data)))])
+                    left -= len(data)
+                    if is_over := left <= 0:
+                        break
         with self._lock:
             self._pairs.discard(pair)
 

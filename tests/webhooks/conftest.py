@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -85,6 +86,8 @@ def start_process(settings: Settings) -> Iterator[Callable[..., subprocess.Popen
         "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
         "PRESSROOM_SECRET_KEYS": KEY,
     }
+    if trusted := os.environ.get("SSL_CERT_FILE"):
+        environment["SSL_CERT_FILE"] = trusted
     command = [sys.executable, "-m", "workers.webhooks.main"]
     started: list[subprocess.Popen[bytes]] = []
 

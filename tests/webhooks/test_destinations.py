@@ -44,12 +44,13 @@ PDF = b"%PDF-1.7 of a job"
 
 @dataclass
 class Place:
-    """A server, the destination that leads to it, and what it has received, by name."""
+    """A server, the destination that leads to it, and what it has received, by name, and by which keys."""
 
     kind: str
     fields: dict[str, Any]
     folder: Path | None = None
     received: dict[str, list[bytes]] = field(default_factory=dict)
+    keys: dict[str, set[str]] = field(default_factory=dict)
 
     def files(self) -> dict[str, bytes]:
         if self.folder is None:
@@ -117,15 +118,28 @@ def sftp_place(folder, *, host_key, **_) -> Iterator[Place]:
 
 
 @contextmanager
-def https_place(_, *, trusted, **__) -> Iterator[Place]:
-    received: dict[str, list[bytes]] = {}
+def https_place(_, *, trusted, draw=lambda *_: None, **__) -> Iterator[Place]:
+    """Run a server of which `draw` decides, given the kinds of failures, how it fails an attempt."""
+    place = Place("https", {"secret": "Bearer secret"})
 
     class Handler(BaseHTTPRequestHandler):
         def do_PUT(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            size = int(self.headers["Content-Length"])
+            body = self.rfile.read(size)
             assert self.headers["Authorization"] == "Bearer secret"
-            received.setdefault(self.path.removeprefix("/in/"), []).append(body)
-            self.send_response(201)
+            failure = draw("500", "503", "no answer", "late answer") if len(body) == size else "500"
+            if failure not in ("500", "503"):
+                name = self.path.removeprefix("/in/")
+                place.received.setdefault(name, []).append(body)
+                place.keys.setdefault(name, set()).add(self.headers["Idempotency-Key"])
+            if failure == "no answer":
+                return
+            if failure == "late answer":
+                self.rfile.read(1)  # until the client gives up
+                return
+            self.send_response(int(failure or 201))
+            if failure == "503":
+                self.send_header("Retry-After", "1")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
@@ -135,8 +149,8 @@ def https_place(_, *, trusted, **__) -> Iterator[Place]:
     server.socket = trusted.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    url = f"https://127.0.0.1:{server.server_port}/in/"
-    yield Place("https", {"url": url, "secret": "Bearer secret"}, None, received)
+    place.fields["url"] = f"https://127.0.0.1:{server.server_port}/in/"
+    yield place
     server.shutdown()
     server.server_close()
 
@@ -174,12 +188,12 @@ def order(outbox, blobs, account, destination, job="job_1", data=PDF, send_at=No
         )
 
 
-def finish_batch(outbox, blobs, account, destination, *, documents) -> str:
+def finish_batch(outbox, blobs, account, destination, *, documents, padding=0) -> str:
     """Record a batch that has ended, whose second document failed, and order its delivery."""
     batch = make_batch(account, now()).replace(
         total=documents, output=BatchOutput.FILES, status=BatchStatus.FINISHED
     )
-    texts = [f"%PDF {index}".encode() for index in range(documents)]
+    texts = [f"%PDF {index}".encode() + bytes(padding) for index in range(documents)]
     blobs.put(f"batches/{batch.id}/parts/0", io.BytesIO(b"".join(texts)), sum(map(len, texts)))
     with outbox.database.session() as session:
         session.execute(insert(batches).values(batch.to_builtins() | {"charset": None}))
