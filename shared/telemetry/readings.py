@@ -40,6 +40,7 @@ class AccountUsage:
     allowance: str
     pages: int
     calls: int
+    cpu_us: int
     cap: int | None
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -300,7 +301,19 @@ _RENEWAL_DAYS: Final = range(1, 32)
 def list_heaviest_accounts(
     session: Session, *, today: date, limit: int
 ) -> tuple[AccountUsage, ...]:
-    """Return the usage of the accounts with the most pages in their current billing periods."""
+    """Return the usage of the accounts with the most pages, and of those with the most processor time, in
+    their current billing periods; `limit` is of each.
+    """
+    ranked = (
+        _list_heaviest(session, today, limit, by)
+        for by in (usage_totals.c.pages, usage_totals.c.cpu_us)
+    )
+    return tuple(dict.fromkeys(chain.from_iterable(ranked)))
+
+
+def _list_heaviest(
+    session: Session, today: date, limit: int, by: Column[int]
+) -> Iterator[AccountUsage]:
     current = [(day, find_period(today, renewal_day=day).key) for day in _RENEWAL_DAYS]
     used = usage_totals.c
     rows = session.execute(
@@ -309,25 +322,19 @@ def list_heaviest_accounts(
             used.allowance,
             used.pages,
             used.calls,
+            used.cpu_us,
             accounts.c.plan,
             accounts.c.max_pages,
             accounts.c.max_draft_pages,
         )
         .join(accounts, accounts.c.id == used.account_id)
-        .where(tuple_(accounts.c.renewal_day, used.period).in_(current))
-        .order_by(used.pages.desc(), used.account_id)
+        .where(tuple_(accounts.c.renewal_day, used.period).in_(current), by > 0)
+        .order_by(by.desc(), used.account_id)
         .limit(limit)
     )
-    return tuple(
-        AccountUsage(
-            account_id,
-            allowance,
-            pages,
-            calls,
-            _cap(plan, max_draft if allowance == Allowance.DRAFT else max_pages),
-        )
-        for account_id, allowance, pages, calls, plan, max_pages, max_draft in rows
-    )
+    for account_id, allowance, pages, calls, cpu_us, plan, max_pages, max_draft in rows:
+        cap = _cap(plan, max_draft if allowance == Allowance.DRAFT else max_pages)
+        yield AccountUsage(account_id, allowance, pages, calls, cpu_us, cap)
 
 
 def measure_backlog(session: Session) -> dict[str, Backlog]:

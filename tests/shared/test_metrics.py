@@ -75,8 +75,8 @@ def test_the_farm_shows_every_depth():
     census = StoreStatistics(
         {"database": True, "object_store": False},
         (
-            AccountUsage("acc_1", "production", 40, 8, 100),
-            AccountUsage("acc_2", "production", 9, 1, None),
+            AccountUsage("acc_1", "production", 40, 8, 2_500_000, 100),
+            AccountUsage("acc_2", "production", 9, 1, 0, None),
         ),
         12_345,
         1,
@@ -97,6 +97,7 @@ def test_the_farm_shows_every_depth():
         'pressroom_part_up{part="queue"} 1.0',
         'pressroom_part_up{part="object_store"} 0.0',
         'pressroom_account_pages{account="acc_1",allowance="production"} 40.0',
+        'pressroom_account_cpu_seconds{account="acc_1",allowance="production"} 2.5',
         'pressroom_account_pages_allowed{account="acc_1",allowance="production"} 100.0',
         "pressroom_blob_bytes 12345.0",
         "pressroom_blob_quota_bytes 1000.0",

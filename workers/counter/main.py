@@ -122,6 +122,9 @@ def _holdings(statistics: StoreStatistics) -> Iterator[Metric]:
     yield write_gauge(metrics.ACCOUNT_PAGES, {key: use.pages for key, use in used.items()})
     yield write_gauge(metrics.ACCOUNT_RENDERS, {key: use.calls for key, use in used.items()})
     yield write_gauge(
+        metrics.ACCOUNT_CPU, {key: use.cpu_us / 1_000_000 for key, use in used.items()}
+    )
+    yield write_gauge(
         metrics.ACCOUNT_CAP, {key: use.cap for key, use in used.items() if use.cap is not None}
     )
     yield from _backlogs(statistics.backlogs)

@@ -31,9 +31,11 @@ def make_account(database):
 
 @pytest.fixture
 def use(database):
-    def record(account, pages, *, period="2026-11-01", allowance=Allowance.PRODUCTION):
+    def record(account, pages, *, period="2026-11-01", cpu_us=0):
         job = f"job_{account.account_id}_{pages}_{period}"[:64]
-        event = UsageEvent(job, account.account_id, period, allowance, pages, NOON)
+        event = UsageEvent(
+            job, account.account_id, period, Allowance.PRODUCTION, pages, NOON, cpu_us=cpu_us
+        )
         with database.session() as session:
             record_events(session, [event], at=NOON)
 
@@ -58,6 +60,24 @@ def test_the_accounts_with_the_most_pages_of_their_own_periods_are_found(
         (late.account_id, 20, 1),
     ]
     assert [one.cap for one in everyone] == [None, 1000, 50]
+
+
+def test_the_accounts_with_the_most_processor_time_are_found_too_and_each_once(
+    database, make_account, use
+):
+    wide, slow, light = make_account(), make_account(), make_account()
+    use(wide, 30, cpu_us=2_000_000)
+    use(slow, 1, cpu_us=9_000_000)
+    use(light, 2, cpu_us=1_000)
+    with database.snapshot() as session:
+        heaviest = list_heaviest_accounts(session, today=TODAY, limit=1)
+        everyone = list_heaviest_accounts(session, today=TODAY, limit=3)
+    assert [(one.account_id, one.cpu_us) for one in heaviest] == [
+        (wide.account_id, 2_000_000),
+        (slow.account_id, 9_000_000),
+    ]
+    assert {one.account_id for one in everyone} == {each.account_id for each in (wide, slow, light)}
+    assert len(everyone) == 3
 
 
 def test_image_bytes_are_summed_and_nearly_full_workspaces_counted(database, make_account):
