@@ -55,6 +55,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-program.sh softhsm2-util softhsm2
 	@sh deploy/setup/need-program.sh chromium chromium
 	@sh deploy/setup/need-program.sh gs ghostscript
+	@sh deploy/setup/need-program.sh strace strace
 	@sh deploy/setup/need-program.sh pdftotext poppler-utils
 	@sh deploy/setup/need-program.sh javac openjdk-17-jdk-headless
 	@sh deploy/setup/need-node.sh

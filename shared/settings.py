@@ -125,6 +125,8 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings, RuleSettings):
     # amqp://user:password@host:port/vhost, or amqps:// for TLS: RabbitMQ as the broker of tasks; empty is Redis,
     # which has all else either way.
     broker_url: str = ""
+    # A Redis without persistence, which has all content of renders of accounts that keep no results.
+    memory_redis_url: str = ""
     # Whether workers publish task events for flower and `celery events`.
     task_events: bool = False
     # The shard whose queues a worker consumes, required if there are several.

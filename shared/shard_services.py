@@ -41,7 +41,11 @@ class ShardServices:
         self.template_pins: Final = Pins(self.redis, "templates", Cache.TEMPLATE_PINS, observer)
         self.image_pins: Final = Pins(self.redis, "images", Cache.IMAGE_PINS, observer)
         self.font_pins: Final = Pins(self.redis, "fonts", Cache.FONT_PINS, observer)
-        self.claims: Final = Claims(self.redis, blobs)
+        self.claims: Final = Claims(
+            self.redis,
+            blobs,
+            connect(settings.memory_redis_url) if settings.memory_redis_url else None,
+        )
         self.broker: Final = Broker(self.redis, self.publisher)
         self.slices: Final = SliceQueue(
             self.redis, self.publisher, render_budget=settings.render_budget

@@ -173,9 +173,13 @@ class PreviewRoutes(Routes):
             # Before waiting: the preview that it replaces frees a slot.
             ticket.cell.previews.begin(account_id, received.session, job_id)
         with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
-            claim = ticket.cell.claims.store(job_id, received.request.encode().encode())
+            claim = ticket.cell.claims.store(
+                job_id,
+                received.request.encode().encode(),
+                in_memory=principal.state.keeps_nothing,
+            )
             job = make_job(job_id, ticket, Purpose.PREVIEW, BodyKind.PREVIEW, claim, ports)
-            job = job.replace(template=template, is_fetched_for=True)
+            job = job.replace(template=template, is_fetched_for=not job.is_in_memory)
             return run_queued(job, ticket, ports)
 
 

@@ -312,13 +312,17 @@ class RenderRoutes(Routes):
             ticket = admit(template)
             refuse_if_drained(purpose, ticket.cell)
             job_id = name_job(self._ports)
-            claim = ticket.cell.claims.store_stream(job_id, body.file, body.size)
-            job = make_job(job_id, ticket, purpose, asked.kind, claim, self._ports).replace(
+            in_memory = ticket.principal.state.keeps_nothing
+            claim = ticket.cell.claims.store_stream(
+                job_id, body.file, body.size, in_memory=in_memory
+            )
+            job = make_job(job_id, ticket, purpose, asked.kind, claim, self._ports)
+            job = job.replace(
                 charset=asked.charset,
                 template=template,
                 flow=asked.flow,
                 output=asked.output,
-                is_fetched_for=True,
+                is_fetched_for=not job.is_in_memory,
             )
             return ticket, run_queued(job, ticket, self._ports)
 

@@ -440,6 +440,7 @@ def _key_state(row: RowMapping) -> KeyState:
         granted=decode_scopes(row["scopes"]),
         account_disabled=row["is_disabled"],
         email_verified=row["is_email_verified"],
+        keeps_nothing=row["result_hours"] == 0,
     )
 
 

@@ -20,7 +20,8 @@ class KeyState(Record, frozen=True):
     """The state of a key and of its account, as last written to the database.
 
     `max_draft_pages` is None on plans without a draft allowance. `rate_limit` is `N/second` or
-    `N/minute`; None means the plan's default. `key_expires_at` is aware.
+    `N/minute`; None means the plan's default. `key_expires_at` is aware. An account that `keeps_nothing` has results
+    for no hours.
     """
 
     key_id: str
@@ -40,6 +41,7 @@ class KeyState(Record, frozen=True):
     scopes: frozenset[Scope] = field(name="granted")
     account_disabled: bool
     email_verified: bool
+    keeps_nothing: bool
 
     def cap(self, allowance: Allowance) -> int | None:
         """Return the page limit of an allowance, None if there is none."""

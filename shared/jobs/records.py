@@ -67,6 +67,7 @@ class ClaimStorage(StrEnum):
     INLINE = "inline"
     REDIS = "redis"
     BLOB = "blob"
+    MEMORY = "memory"  # a Redis that writes nothing to disk
 
 
 class Claim(Record, frozen=True):
@@ -167,6 +168,11 @@ class RenderJob(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
         return [self.body, *(image.claim for image in self.images.values() if image.claim)]
 
     @property
+    def is_in_memory(self) -> bool:
+        """Whether its body is in memory alone, and so is what is made of it."""
+        return self.body.home is ClaimStorage.MEMORY
+
+    @property
     def is_draft(self) -> bool:
         """Whether the PDF has the DRAFT mark and no encryption."""
         return self.meter.allowance is Allowance.DRAFT
@@ -189,6 +195,7 @@ class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
 
     Timings are milliseconds by stage, `cpu_us` is the processor time of a render; `warnings` has one warning for each code, as records list them.
     `properties` is the result of the inspector for the file's kind, `values` are those at the job's paths.
+    `sealed` stands for all of these where the body is in memory alone: the outcome, encoded as a reply.
     """
 
     job_id: str
@@ -206,6 +213,7 @@ class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     round: int = 0  # of fetching images that this run of the job knew of
     values: Mapping[str, Any] = field(default_factory=dict)
     cpu_us: int = 0
+    sealed: Claim | None = None
 
 
 # JSON text never contains this byte, so the first one terminates it.

@@ -17,7 +17,14 @@ from redis import Redis
 from shared.blobs.store import BlobStore
 from shared.clock import epoch
 from shared.errors import Unavailable
-from shared.jobs.records import Claim, ClaimStorage
+from shared.jobs.records import (
+    Claim,
+    ClaimStorage,
+    JobOutcome,
+    OutcomeStatus,
+    RenderJob,
+    encode_reply,
+)
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
 from shared.queue.connection import reachable
 from shared.queue.names import CLAIM_EXPIRY, claim_key
@@ -38,20 +45,26 @@ class Claims:
 
     A local blob store is preferred to Redis, which is used while the store fails. Keys of a local store
     are not scheduled for expiry: maintenance removes unreferenced ones, later than any use of them.
+    `memory` is a Redis without persistence; what is stored `in_memory` goes nowhere else, if there is one.
 
     Every method raises `Unavailable` while the storage of the bytes is unreachable.
     """
 
-    def __init__(self, redis: Redis, blobs: BlobStore) -> None:
+    def __init__(self, redis: Redis, blobs: BlobStore, memory: Redis | None = None) -> None:
         self._redis = redis
         self._blobs = blobs
+        self._memory = memory
 
-    def store(self, job_id: str, data: bytes) -> Claim:
+    def store(self, job_id: str, data: bytes, *, in_memory: bool = False) -> Claim:
         """Store the bytes of a job."""
-        return self.store_stream(job_id, BytesIO(data), len(data))
+        return self.store_stream(job_id, BytesIO(data), len(data), in_memory=in_memory)
 
-    def store_stream(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
+    def store_stream(
+        self, job_id: str, stream: BinaryIO, size: int, *, in_memory: bool = False
+    ) -> Claim:
         """Store the next `size` bytes of a seekable stream, without holding large ones in memory."""
+        if in_memory and self._memory is not None:
+            return self._store_in_redis(job_id, stream.read(size), ClaimStorage.MEMORY)
         if size <= INLINE_BODY_BYTES:
             return Claim(ClaimStorage.INLINE, size, data=stream.read(size))
         return self.store_external(job_id, stream, size)
@@ -66,6 +79,21 @@ class Claims:
                 return self._store_blob(job_id, stream, size)
             stream.seek(begin)
         return self._store_in_redis(job_id, stream.read(size))
+
+    def store_pdf(self, job: RenderJob, pdf: bytes) -> Claim:
+        """Store the result of a job without a record, in memory alone if its body is there."""
+        return self.store(job.id, pdf, in_memory=job.is_in_memory)
+
+    def seal(self, job: RenderJob, outcome: JobOutcome) -> JobOutcome:
+        """Return what may be written of an outcome: of a job in memory its pages, and a claim to all else."""
+        if not job.is_in_memory:
+            return outcome
+        counts = JobOutcome(job.id, outcome.status, pages=outcome.pages, cpu_us=outcome.cpu_us)
+        try:
+            sealed = self.store(job.id, encode_reply(outcome), in_memory=True)
+        except Unavailable as error:
+            return counts.replace(status=OutcomeStatus.FAILED, error=error.body)
+        return counts.replace(sealed=sealed)
 
     def load(self, claim: Claim) -> bytes:
         """Return the bytes of a claim.
@@ -84,7 +112,7 @@ class Claims:
         match claim.home:
             case ClaimStorage.INLINE:
                 yield claim.data
-            case ClaimStorage.REDIS:
+            case ClaimStorage.REDIS | ClaimStorage.MEMORY:
                 yield self._load_from_redis(claim)
             case ClaimStorage.BLOB:
                 yield from self._stream_blob(claim)
@@ -116,19 +144,28 @@ class Claims:
         match claim.home:
             case ClaimStorage.INLINE:
                 return
-            case ClaimStorage.REDIS:
+            case ClaimStorage.REDIS | ClaimStorage.MEMORY:
                 with reachable():
-                    self._redis.unlink(claim.key)
+                    self._server_of(claim.home).unlink(claim.key)
             case ClaimStorage.BLOB if self._blobs.is_local:
                 self._blobs.delete(claim.key)
             case ClaimStorage.BLOB:
                 self._delete_blob(claim.key)
 
-    def _store_in_redis(self, job_id: str, data: bytes) -> Claim:
+    def _server_of(self, home: ClaimStorage) -> Redis:
+        if home is ClaimStorage.REDIS:
+            return self._redis
+        if self._memory is None:
+            raise Unavailable("memory")  # this process has been started without the setting
+        return self._memory
+
+    def _store_in_redis(
+        self, job_id: str, data: bytes, home: ClaimStorage = ClaimStorage.REDIS
+    ) -> Claim:
         key = _fresh_key(job_id)
         with reachable():
-            self._redis.set(key, data, ex=CLAIM_TTL_SECONDS)
-        return Claim(ClaimStorage.REDIS, len(data), key=key)
+            self._server_of(home).set(key, data, ex=CLAIM_TTL_SECONDS)
+        return Claim(home, len(data), key=key)
 
     def _store_blob(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
         key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
@@ -139,7 +176,7 @@ class Claims:
 
     def _load_from_redis(self, claim: Claim) -> bytes:
         with reachable():
-            data = cast("bytes | None", self._redis.get(claim.key))
+            data = cast("bytes | None", self._server_of(claim.home).get(claim.key))
         if data is None:
             raise ClaimLostError(claim.key)
         return data

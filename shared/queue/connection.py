@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from redis import BlockingConnectionPool, Redis, RedisError
 from redis.backoff import ConstantBackoff
@@ -125,6 +125,21 @@ def assert_durable(redis: Redis) -> None:
         raise UnfitRedisError(
             f"Redis must run with 'maxmemory-policy noeviction', not {policy!r}: "
             "queued jobs and usage events could be evicted"
+        )
+
+
+def assert_volatile(redis: Redis) -> None:
+    """Check that the server of content that is kept nowhere writes nothing to disk.
+
+    Raises:
+        UnfitRedisError: it appends to a file or saves its memory, or does not say whether.
+        Unavailable: it is unreachable.
+    """
+    with reachable():
+        settings = cast("dict[str, str]", redis.config_get("appendonly", "save"))
+    if settings != {"appendonly": "no", "save": ""}:
+        raise UnfitRedisError(
+            "the Redis of PRESSROOM_MEMORY_REDIS_URL must run with 'appendonly no' and 'save \"\"'"
         )
 
 

@@ -13,9 +13,9 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.errors import Unavailable
+from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, OutcomeStatus, decode_reply
-from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
+from shared.queue.claims import CLAIM_TTL_SECONDS, ClaimLostError, Claims
 from shared.queue.connection import BLOCK_SECONDS, batched, reachable, register
 from shared.queue.names import FARM_MEMORY, USAGE_STREAM, job_key, reply_key
 from shared.queue.states import AWAITED_SECONDS, JobStates
@@ -64,7 +64,7 @@ class Replies:
                     is_noted = False
                     continue
             if text is not None:
-                outcome = decode_reply(text)
+                outcome = self._read(text)
                 if outcome.status is OutcomeStatus.SUSPENDED:
                     self._take_out(job_id, text)
                 else:
@@ -91,9 +91,20 @@ class Replies:
         with reachable():
             text = cast("bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS]))
         if text is not None:
-            return decode_reply(text)
+            return self._read(text)
         self._observer.count(metrics.ABANDONED)
         return None
+
+    def _read(self, text: bytes) -> JobOutcome:
+        outcome = decode_reply(text)
+        if outcome.sealed is None:
+            return outcome
+        try:
+            return decode_reply(b"".join(self.fetch_pdf(outcome.sealed)))
+        except ClaimLostError:
+            message = "The result was lost before it was sent; try again."
+            error = ErrorBody(503, message, ErrorKind.UNAVAILABLE)
+            return JobOutcome(outcome.job_id, OutcomeStatus.FAILED, error=error)
 
     def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
         """Yield the bytes of a PDF, `claim.size` in total, in chunks; then delete them.

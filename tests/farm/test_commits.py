@@ -8,10 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from msgspec.structs import replace
 
+from shared.blobs.factory import open_store
 from shared.errors import ErrorCode
 from shared.jobs.records import Allowance, JobOutcome, Lane, OutcomeStatus
+from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
+from shared.queue.names import reply_key
 from shared.queue.replies import Replies
 from shared.usage.metering import UsageEvent
 from tests.faults.gate import ReplyLosingGate
@@ -123,6 +126,35 @@ def test_an_outcome_can_be_read_again_after_a_lost_answer(front, commits):
     outcome = commits.commit(job, succeeded(job))
     lost = Replies(front.redis, front.claims)
     assert lost.wait(job.id, timeout_seconds=1) == front.wait(job) == outcome
+
+
+@pytest.fixture
+def sealing(front) -> Claims:
+    """Claims of a farm that has a server for what is kept nowhere."""
+    memory = connect(f"{front.url.removesuffix('/0')}/1")
+    return Claims(front.redis, open_store(front.blob_url), memory)
+
+
+def test_of_a_job_in_memory_only_counts_are_written(front, commits, sealing):
+    job = replace(front.job(), body=sealing.store("job_1", b"secret", in_memory=True))
+    made = replace(succeeded(job), filename="secret", pdf=sealing.store_pdf(job, b"%PDF secret"))
+    sent = sealing.seal(job, made)
+    assert commits.commit(job, sent) is sent
+    assert b"secret" not in front.redis.lindex(reply_key(job.id), 0)
+    assert front.used() == (made.pages, 1)
+    replies = Replies(front.redis, sealing)
+    assert replies.wait(job.id, timeout_seconds=5) == made
+    assert b"".join(replies.fetch_pdf(made.pdf)) == b"%PDF secret"
+    lost = Replies(front.redis, sealing).wait(job.id, timeout_seconds=5)
+    assert (lost.status, lost.error.status) == ("failed", 503)
+
+
+def test_a_job_in_memory_fails_unmetered_while_its_server_is_away(front, commits, sealing):
+    job = replace(front.job(), body=sealing.store("job_1", b"secret", in_memory=True))
+    away = Claims(front.redis, open_store(front.blob_url), connect("redis://127.0.0.1:1/0"))
+    commits.commit(job, away.seal(job, replace(succeeded(job), filename="secret")))
+    assert front.wait(job).error.status == 503
+    assert front.events() == 0
 
 
 def test_every_key_of_a_job_expires(front, commits):

@@ -10,6 +10,7 @@ from shared.blobs.folder import FolderStore
 from shared.errors import Unavailable
 from shared.jobs.records import ClaimStorage
 from shared.queue.claims import ClaimLostError, Claims
+from shared.queue.connection import connect
 
 KB, MB = 1000, 1_000_000
 
@@ -53,6 +54,25 @@ def test_bytes_of_any_size_come_back_whole_and_leave_nothing(
     if home is not ClaimStorage.INLINE:
         with pytest.raises(ClaimLostError):
             claims.load(claim)
+
+
+@pytest.mark.parametrize("size", [1, MB, 5 * MB])
+def test_bytes_that_are_kept_nowhere_are_in_the_memory_of_one_server(
+    redis, redis_url, tmp_path, size
+):
+    memory = connect(f"{redis_url.removesuffix('/0')}/1")
+    claims = Claims(redis, FolderStore(tmp_path), memory)
+    claim = claims.store("job_1", bytes(size), in_memory=True)
+    assert claim.home is ClaimStorage.MEMORY
+    assert 0 < memory.ttl(claim.key) <= 7200
+    assert claims.load(claim) == bytes(size)
+    assert (redis.keys(), [*tmp_path.iterdir()]) == ([], [])
+    claims.delete_claim(claim)
+    assert memory.keys() == []
+    without = Claims(redis, FolderStore(tmp_path))
+    assert without.store("job_1", b"x", in_memory=True).home is ClaimStorage.INLINE
+    with pytest.raises(Unavailable):
+        without.load(claim)
 
 
 def test_two_runs_of_a_job_have_bytes_of_their_own(redis, tmp_path):

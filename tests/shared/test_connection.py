@@ -12,7 +12,14 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.errors import StorageFull, Unavailable
-from shared.queue.connection import batched, connect, reachable, scan
+from shared.queue.connection import (
+    UnfitRedisError,
+    assert_volatile,
+    batched,
+    connect,
+    reachable,
+    scan,
+)
 from shared.queue.shard_layout import check_writable
 from tests.waiting import wait_until
 
@@ -98,3 +105,13 @@ def test_keys_come_in_lists(redis):
     assert len({key for each in lists for key in each}) == 1_001
     assert list(batched([], 2)) == []
     assert list(batched("abc", 2)) == [["a", "b"], ["c"]]
+
+
+def test_a_server_that_writes_to_disk_is_no_memory(redis):
+    with pytest.raises(UnfitRedisError, match="appendonly no"):
+        assert_volatile(redis)
+    redis.config_set("appendonly", "no")
+    try:
+        assert_volatile(redis)
+    finally:
+        redis.config_set("appendonly", "yes")

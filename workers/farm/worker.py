@@ -42,7 +42,7 @@ from shared.parent_death import die_with_parent
 from shared.queue.app import create_app, make_queue
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
-from shared.queue.connection import connect
+from shared.queue.connection import assert_volatile, connect
 from shared.queue.names import QUEUES
 from shared.queue.queue_factory import declare_queues
 from shared.queue.queues import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
@@ -121,7 +121,7 @@ def find_called_ports(settings: Settings) -> frozenset[int] | None:
     shard = settings.own_shard
     urls = [
         *(shard.url, settings.broker_of(shard), settings.database_url, settings.blob_url),
-        *(settings.fetcher_url, settings.signer_url),
+        *(settings.fetcher_url, settings.signer_url, settings.memory_redis_url),
     ]
     named = (int(port) for url in urls for port in re.findall(r":(\d{1,5})\b", url))
     schemes = (part for url in urls for part in urlsplit(url).scheme.split("+"))
@@ -398,9 +398,9 @@ def _check_environment(settings: Settings) -> None:
     open_tracer("worker", is_on=settings.traces).close()  # raises if it is not installed
     open_store(settings.blob_url)
     shard = settings.own_shard
-    redis = connect(shard.url)
-    try:
+    with connect(shard.url) as redis:
         assert_shard(redis, ShardLayout.of(shard, settings.shards))
-    finally:
-        redis.close()
+    if settings.memory_redis_url:
+        with connect(settings.memory_redis_url) as redis:
+            assert_volatile(redis)
     declare_queues(settings.broker_of(shard), QUEUES)

@@ -242,15 +242,17 @@ def _end(job: RenderJob, outcome: JobOutcome, context: RenderContext) -> None:
         log.info("render suspended, its front fetches images", images=len(outcome.wanted))
         return
     with context.traces.span("commit"):
-        committed = context.commits.commit(job, outcome)
-        if committed is not outcome and outcome.pdf is not None:
-            context.claims.delete_claim(outcome.pdf)
+        sent = context.claims.seal(job, outcome)
+        committed = context.commits.commit(job, sent)
+        if committed is not sent:
+            for claim in filter(None, (outcome.pdf, sent.sealed)):
+                context.claims.delete_claim(claim)
         if job.is_recorded and committed is not None:
             record({job.id: EndedJob("", committed)}, context.flow)
         elif job.is_recorded:
             complete(job.id, context.flow)
         _drop_claims(job, context)
-    report_end(job, outcome, committed, context.observer)
+    report_end(job, outcome, outcome if committed is sent else committed, context.observer)
 
 
 def log_fields(job: RenderJob) -> dict[str, str]:
@@ -288,8 +290,12 @@ def _render(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> 
     if images.wanted:
         return _suspended(job, images)
     with context.traces.span("store", bytes=len(pdf)):
-        store = context.flow.store_pdf if job.is_recorded else context.claims.store
-        return structs.replace(outcome, pdf=store(job.id, pdf))
+        stored = (
+            context.flow.store_pdf(job.id, pdf)
+            if job.is_recorded
+            else context.claims.store_pdf(job, pdf)
+        )
+        return structs.replace(outcome, pdf=stored)
 
 
 def make_pdf(
@@ -355,7 +361,7 @@ def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) ->
     if images.wanted:
         return _suspended(job, images)
     timings = {"queue": queued_ms, **timer.stop()}
-    stored = context.claims.store(job.id, file) if file else None
+    stored = context.claims.store_pdf(job, file) if file else None
     return structs.replace(outcome, pdf=stored, timings=timings)
 
 

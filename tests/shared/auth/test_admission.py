@@ -35,6 +35,7 @@ STATE = KeyState(
     key_expires_at=datetime(2027, 1, 1, tzinfo=UTC),
     account_disabled=False,
     email_verified=True,
+    keeps_nothing=False,
 )
 
 
