@@ -69,6 +69,30 @@ def test_attributes_of_other_elements_are_findings_not_crashes(tag: str):
     assert validate(prepare_template(source.encode(), LINKED), None, options=OPTIONS).errors
 
 
+@pytest.mark.parametrize(
+    "tag", [tag for tag in HOSTS if "background-image" in ELEMENTS[tag].attributes]
+)
+def test_a_missing_background_is_found_by_validation_as_by_rendering(tag: str):
+    given = "".join(f' {name}="{value}"' for name, value in BASES.get(tag, {}).items())
+    host = HOSTS[tag].replace(" @", f'{given} background-image="nowhere"', 1)
+    template = prepare_template(_write(host, "", "").encode(), LINKED)
+    found = validate(template, None, options=OPTIONS, resources=FolderImages())
+    missing = [each.location for each in found.errors if each.code == "image-missing"]
+    with pytest.raises(AuthoringError) as caught:
+        render(template, None, options=OPTIONS, resources=FolderImages())
+    assert missing == [each.location for each in caught.value.diagnostics]
+
+
+def test_a_missing_image_of_a_footnote_is_found_by_validation_as_by_rendering():
+    note = '<p>text<footnote>note <img src="nowhere" alt=""/></footnote></p>'
+    template = prepare_template(_write(note, "", "").encode(), LINKED)
+    found = validate(template, None, options=OPTIONS, resources=FolderImages())
+    with pytest.raises(AuthoringError) as caught:
+        render(template, None, options=OPTIONS, resources=FolderImages())
+    assert "image-missing" in {each.code for each in (*found.errors, *found.warnings)}
+    assert "image-missing" in {each.code for each in caught.value.diagnostics}
+
+
 def judge(tag: str, name: str) -> str:
     """Return why an attribute does not count as working, empty if its two documents differ.
 

@@ -424,6 +424,8 @@ def _walk_document(document: Document) -> Iterator[_Use]:
     for flow in document.flows:
         # Additional flows fill areas, which not every page has.
         yield from walk.blocks(flow.blocks, flow is document.flows[0])
+    if document.footnotes is not None:
+        yield from walk.blocks(document.footnotes.by_call.values(), len(document.flows) == 1)
     for mark in document.watermarks:
         yield from _walk_watermark(mark, True)
     first_page = "" if walk.changes_pages or not document.flows else document.flows[0].page
@@ -444,7 +446,10 @@ def _walk_master(master: PageMaster, walk: _Walk, is_certain: bool) -> Iterator[
         yield _Use(master.background_image, place, what, is_certain, paper=paper)
     for mark in master.watermarks:
         yield from _walk_watermark(mark, is_certain)
-    running = [box.content for box in (master.header, master.footer) if box is not None]
+    boxes = [box for box in (master.header, master.footer) if box is not None]
+    for box in boxes:
+        yield from _background_use(box, box.style, is_certain)
+    running = [box.content for box in boxes]
     for content in running if master.boxes is None else [*running, master.boxes]:
         yield from walk.blocks(content.evaluate(VALIDATION_PAGE), is_certain and content.is_static)
 
@@ -461,11 +466,13 @@ class _Walk:
     def __init__(self) -> None:
         self.changes_pages = False
 
-    def blocks(self, blocks: Iterable[nodes.Block], is_certain: bool) -> Iterator[_Use]:
+    def blocks(
+        self, blocks: Iterable[nodes.Block | nodes.ListItem], is_certain: bool
+    ) -> Iterator[_Use]:
         for block in blocks:
             yield from self._block(block, is_certain)
 
-    def _block(self, block: nodes.Block, is_certain: bool) -> Iterator[_Use]:
+    def _block(self, block: nodes.Block | nodes.ListItem, is_certain: bool) -> Iterator[_Use]:
         if isinstance(block, nodes.Break):
             return
         self.changes_pages = self.changes_pages or block.style.breaks.page is not None
@@ -475,22 +482,15 @@ class _Walk:
                 yield _image_use(block, is_certain)
             case nodes.Paragraph():
                 for inline in block.inlines:
-                    if isinstance(inline, nodes.InlineBlock) and isinstance(
-                        inline.block, nodes.Image
-                    ):
-                        yield _image_use(inline.block, is_certain)
-            case nodes.Container() | nodes.Row() | nodes.Grid():
-                yield from self.blocks(block.children, is_certain)
-            case nodes.ListBlock():
-                for item in block.children:
-                    yield from self.blocks(item.children, is_certain)
+                    if isinstance(inline, nodes.InlineBlock):
+                        yield from self._block(inline.block, is_certain)
             case nodes.Table():
                 yield from self._table(block, is_certain)
             case nodes.Contents() | nodes.Index():
                 for entry in block.entries:  # a level may be without entries
                     yield from _background_use(block, entry.style, is_certain=False)
             case _:
-                pass
+                yield from self.blocks(nodes.child_blocks(block), is_certain)
 
     def _table(self, table: nodes.Table, is_certain: bool) -> Iterator[_Use]:
         for body in table.bodies:
@@ -510,7 +510,7 @@ class _Walk:
                     yield from self.blocks(content, is_certain)
 
 
-def _background_use(block: nodes.Block, style: Style, is_certain: bool) -> Iterator[_Use]:
+def _background_use(block: nodes.SourceNode, style: Style, is_certain: bool) -> Iterator[_Use]:
     named = style.box.background_image
     if named is not None:
         place = block.source.location
