@@ -376,13 +376,16 @@ class ScriptedWorker:
         self._running = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
-    def succeed(self, job: RenderJob, *, pages: int = 1, filename: str | None = None) -> JobOutcome:
+    def succeed(
+        self, job: RenderJob, *, pages: int = 1, filename: str | None = None, cpu_us: int = 0
+    ) -> JobOutcome:
         """Return the outcome of a successful render."""
         return JobOutcome(
             job.id,
             OutcomeStatus.SUCCEEDED,
             pages=pages,
             filename=filename,
+            cpu_us=cpu_us,
             pdf=(
                 self._flow.store_pdf(job.id, self.pdf)
                 if job.is_recorded

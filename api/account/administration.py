@@ -83,6 +83,7 @@ _USAGE_FIELDS: Final = (
     "period_end",
     *_COUNTED,
     "cpu_seconds",
+    "max_cpu_seconds",
 )
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

@@ -71,6 +71,7 @@ class AccountRoutes(Routes):
             plan=state.plan,
             has_workspace=state.workspace_id is not None,
             rate_limit=find_rate(principal, self._ports),
+            max_cpu_seconds=state.max_cpu_seconds,
         )
         return write_json(account.show())
 

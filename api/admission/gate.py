@@ -16,7 +16,7 @@ from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import Allowance, Meter, PinnedTemplate
 from shared.limits import DEFAULT_RATES
 from shared.usage import repository as usage
-from shared.usage.metering import Totals, allowance_exceeded
+from shared.usage.metering import Totals, allowance_exceeded, is_exhausted
 
 
 def check_allowance(
@@ -28,14 +28,17 @@ def check_allowance(
     of an account without a limit is not read.
 
     Raises:
-        ServiceError: 402, the allowance of a free account is used up.
+        ServiceError: 402, the allowance of a free account or the processor time of an account is used up.
     """
-    cap = principal.state.cap(allowance)
+    state = principal.state
+    cap, max_cpu = state.cap(allowance), state.max_cpu_seconds
     template_id = None if template is None else template.template_id
-    meter = Meter(principal.state.account_id, principal.period.key, allowance, cap, template_id)
-    if cap is not None:
-        used = find_used(principal, ports).of(allowance).pages
-        if used >= cap:
+    meter = Meter(
+        state.account_id, principal.period.key, allowance, cap, template_id, max_cpu_seconds=max_cpu
+    )
+    if cap is not None or max_cpu is not None:
+        used = find_used(principal, ports).spent(allowance)
+        if is_exhausted(meter, used):
             raise allowance_exceeded(meter, used)
     return meter
 

@@ -248,8 +248,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "data": object_schema(
                 {
                     "code": string("Stable error code.", enum=[code.value for code in ErrorCode]),
-                    "cap": integer("The page allowance, if it is used up."),
-                    "usage": integer("The used pages of the allowance."),
+                    "cap": integer(
+                        "The limit that is used up, in pages or seconds of processor time."
+                    ),
+                    "usage": integer("What is used of it."),
                 },
                 optional=("code", "cap", "usage"),
             ),

@@ -77,6 +77,8 @@ def _find_refusal(body: ErrorBody) -> str | None:
             return "pages"
         case ErrorKind.QUOTA, ErrorCode.DRAFT_QUOTA_EXCEEDED:
             return "draft_pages"
+        case ErrorKind.QUOTA, ErrorCode.CPU_QUOTA_EXCEEDED:
+            return "cpu"
         case ErrorKind.QUOTA, _:
             return "storage"
         case _:

@@ -139,6 +139,8 @@ def _report(principal: Principal, period: Period, used: Totals) -> UsageReport:
         draft=DraftUsage.of(draft) if draft.calls else None,
         max_draft_pages_generated=state.max_draft_pages,
         overage_pages=max(0, production.pages - state.max_pages) or None,
+        cpu_seconds=used.cpu_seconds,
+        max_cpu_seconds=state.max_cpu_seconds,
     )
 
 

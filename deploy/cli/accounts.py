@@ -47,7 +47,15 @@ def run_create(arguments: argparse.Namespace) -> Result:
 
 def read_terms(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the terms of a new account."""
-    names = ("email", "name", "plan", "max_pages", "max_draft_pages", "renewal_day")
+    names = (
+        "email",
+        "name",
+        "plan",
+        "max_pages",
+        "max_draft_pages",
+        "max_cpu_seconds",
+        "renewal_day",
+    )
     return {
         **{name: getattr(arguments, name) for name in names},
         "with_workspace": not arguments.no_workspace,
@@ -74,10 +82,12 @@ def read_changes(arguments: argparse.Namespace) -> accounts.AccountChanges:
         CommandFailed: there is none.
     """
     names = accounts.AccountChanges.__struct_fields__
-    given = {name: getattr(arguments, name) for name in names}
-    changes = accounts.AccountChanges(
-        **{name: value for name, value in given.items() if value is not None}
-    )
+    given: dict[str, Any] = {
+        name: None if value == "none" else value
+        for name in names
+        if (value := getattr(arguments, name)) is not None
+    }
+    changes = accounts.AccountChanges(**given)
     if not changes.given:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
         raise CommandFailed(f"nothing to set; pass one of {options}, --enabled, --unverified")

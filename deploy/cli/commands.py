@@ -78,6 +78,10 @@ def _timestamp(text: str) -> datetime:
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
+def _limit(text: str) -> int | str:
+    return text if text == "none" else int(text)
+
+
 def _scopes(text: str) -> frozenset[Scope]:
     try:
         return parse_scopes(text.split(","))
@@ -87,6 +91,7 @@ def _scopes(text: str) -> frozenset[Scope]:
 
 _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "int": int,
+    "int or none": _limit,
     "path": Path,
     "seconds": _seconds,
     "midnight": _midnight,

@@ -33,10 +33,18 @@ from shared.settings import get_limits
 PLANS: Final = ("free", "paid")
 # Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
 SIGN_IN_DISPLAY: Final = "sign-in"
+_MAX_CPU_SECONDS: Final = 10**9
 MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 
 _EMAIL: Final = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}\Z")
-_TERMS: Final = ("plan", "max_pages", "max_draft_pages", "renewal_day", "rate_limit")
+_TERMS: Final = (
+    "plan",
+    "max_pages",
+    "max_draft_pages",
+    "max_cpu_seconds",
+    "renewal_day",
+    "rate_limit",
+)
 _LEAST_KEPT: Final = {"result_hours": 0, "record_days": 1}
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}\Z")
 
@@ -75,6 +83,7 @@ class NewAccount(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=T
     plan: Annotated[str, doc("The plan.")] = "free"
     max_pages: Annotated[int, doc("Pages per billing period.")] = 1000
     max_draft_pages: Annotated[int | None, doc("Draft pages per period; no limit.")] = None
+    max_cpu_seconds: Annotated[int | None, doc("Seconds of processor time; no limit.")] = None
     renewal_day: Annotated[int, doc("Day of the month on which periods begin.")] = 1
     rate_limit: Annotated[str | None, doc("Such as 20/second; that of the plan.")] = None
     with_workspace: Annotated[bool, doc("Whether it has slugs, images and fonts.")] = True
@@ -87,6 +96,10 @@ class AccountChanges(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     plan: Annotated[str | UnsetType, doc("The plan.")] = UNSET
     max_pages: Annotated[int | UnsetType, doc("Pages per billing period.")] = UNSET
     max_draft_pages: Annotated[int | UnsetType, doc("Draft pages per period.")] = UNSET
+    max_cpu_seconds: Annotated[
+        int | UnsetType | None,
+        doc("Seconds of processor time per period, of any plan; null: no limit.", minimum=0),
+    ] = UNSET
     rate_limit: Annotated[str | UnsetType, doc("Such as 20/second.")] = UNSET
     result_hours: Annotated[
         int | UnsetType,
@@ -122,6 +135,7 @@ class AccountInfo(ShownRecord, frozen=True):
     plan: Annotated[str, doc("The plan.")]
     max_pages: Annotated[int, doc("Pages per billing period.")]
     max_draft_pages: Annotated[int | None, doc("Draft pages per period, null without a limit.")]
+    max_cpu_seconds: Annotated[int | None, doc("Seconds of processor time, null: no limit.")]
     renewal_day: Annotated[int, doc("Day of the month on which periods begin.")]
     rate_limit: Annotated[str | None, doc("Its own rate limit, null for that of the plan.")]
     result_hours: Annotated[int | None, doc("Its own hours of results, null for the service's.")]
@@ -144,6 +158,9 @@ class Account(ShownRecord, frozen=True):
         bool, doc("Whether the account has a workspace for slugs, images and fonts.")
     ]
     rate_limit: Rate | None = None
+    max_cpu_seconds: Annotated[
+        int | None, doc("Limit of seconds of processor time per period.", minimum=0)
+    ] = None
 
 
 class Key(ShownRecord, frozen=True, kw_only=True):
@@ -471,6 +488,10 @@ def _check_terms(terms: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"{name}: {given[name]} is not a number of pages from 0 to {MAX_PAGES}."
             )
+    if not 0 <= given.get("max_cpu_seconds", 0) <= _MAX_CPU_SECONDS:
+        raise ValueError(
+            f"max_cpu_seconds: {given['max_cpu_seconds']} is not a number from 0 to {_MAX_CPU_SECONDS}."
+        )
     for name in given.keys() & _LEAST_KEPT.keys():
         least, most = _LEAST_KEPT[name], getattr(get_limits(), name)
         if not least <= given[name] <= most:

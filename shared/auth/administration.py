@@ -100,6 +100,7 @@ def report_usage(
         "period_start": start,
         "period_end": end,
         "cpu_seconds": used.cpu_seconds,
+        "max_cpu_seconds": account.max_cpu_seconds,
     }
     for allowance, most in terms.items():
         of_ledger = used.of(allowance)

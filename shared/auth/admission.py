@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date
 from functools import lru_cache
 from typing import Final, cast
@@ -12,10 +12,11 @@ from redis import Redis
 
 from shared.auth.key_state import Admission, KeyState, Rate
 from shared.clock import machine_epoch, now
+from shared.jobs.records import Allowance
 from shared.queue.connection import reachable, register, scan
 from shared.shards import PerShard
 from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
-from shared.usage.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key
+from shared.usage.metering import COUNTER_TTL_SECONDS, SEEDED, Totals, Usage, usage_key
 from shared.usage.periods import find_period
 
 # A cached state is updated on every change; the time to live only removes unused keys.
@@ -27,7 +28,10 @@ TOMBSTONE_SECONDS: Final = 10
 
 _PACKAGE: Final = "shared.auth"
 _STATE_PREFIX: Final = "key:"
-_FIELDS: Final = ("production:pages", "production:calls", "draft:pages", "draft:calls", "seeded")
+_FIELDS: Final = (
+    *(f"{allowance}:{name}" for allowance in Allowance for name in ("pages", "calls", "cpu")),
+    SEEDED,
+)
 
 
 class AdmissionCache:
@@ -86,12 +90,7 @@ class AdmissionCache:
 
     def seed_usage(self, account_id: str, period: str, totals: Totals) -> None:
         """Add the ledger's totals to the counters; counters that were seeded before stay."""
-        values = (
-            totals.production.pages,
-            totals.production.calls,
-            totals.draft.pages,
-            totals.draft.calls,
-        )
+        values = (*astuple(totals.production), *astuple(totals.draft))
         pairs: list[str | int] = [
             part for pair in zip(_FIELDS, values, strict=False) for part in pair
         ]
@@ -107,7 +106,7 @@ class AdmissionCache:
     def invalidate_usage(self, account_id: str, period: str) -> None:
         """Invalidate a period's counters, so that the next read compares them with the ledger."""
         with reachable():
-            self._redis.hdel(usage_key(account_id, period), "seeded")
+            self._redis.hdel(usage_key(account_id, period), SEEDED)
 
     def invalidate_all_usage(self) -> int:
         """Invalidate the counters of every account; return how many were seeded."""
@@ -116,7 +115,7 @@ class AdmissionCache:
             for keys in scan(self._redis, usage_key("*", "*")):
                 pipe = self._redis.pipeline(transaction=False)
                 for key in keys:
-                    pipe.hdel(key, "seeded")
+                    pipe.hdel(key, SEEDED)
                 count += sum(pipe.execute())
         return count
 
@@ -141,8 +140,8 @@ def _totals(counters: list[bytes | None]) -> Totals | None:
     *counts, seeded = counters
     if seeded is None:
         return None
-    pages, calls, draft_pages, draft_calls = (int(count or 0) for count in counts)
-    return Totals(Usage(pages, calls), Usage(draft_pages, draft_calls))
+    numbers = [int(count or 0) for count in counts]
+    return Totals(Usage(*numbers[:3]), Usage(*numbers[3:]))
 
 
 # The most shards of keys that a process remembers, 10 MB; then the memory is cleared.

@@ -33,6 +33,7 @@ class KeyState(Record, frozen=True):
     plan: Literal["free", "paid"]
     max_pages: int
     max_draft_pages: int | None
+    max_cpu_seconds: int | None
     renewal_day: int
     rate_limit: str | None
     key_revoked: bool

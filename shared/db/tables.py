@@ -118,6 +118,7 @@ accounts: Final = Table(
     Column("plan", String(16), nullable=False),
     Column("max_pages", BigInteger, nullable=False),
     Column("max_draft_pages", BigInteger),
+    Column("max_cpu_seconds", BigInteger),
     Column("renewal_day", Integer, nullable=False),
     Column("rate_limit", String(32)),
     # Times of its own; None is those of the settings.

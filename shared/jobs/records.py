@@ -95,7 +95,8 @@ class PinnedTemplate(Record, frozen=True):
 class Meter(Record, frozen=True):
     """The account and billing period that a render is charged to, and its cap.
 
-    `cap` is the page allowance, enforced at commit; None for plans without a limit.
+    `cap` is the page allowance, enforced at commit; None for plans without a limit. So is `max_cpu_seconds`, the
+    processor time of the account's production renders and drafts.
     `period` is the start date of the billing period, `YYYY-MM-DD`. `template_id` is for reports only.
     """
 
@@ -104,6 +105,7 @@ class Meter(Record, frozen=True):
     allowance: Allowance
     cap: int | None
     template_id: str | None = None
+    max_cpu_seconds: int | None = None
 
 
 class ImageProblem(StrEnum):

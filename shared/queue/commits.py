@@ -19,6 +19,7 @@ from shared.queue.names import USAGE_STREAM, job_key, reply_key
 from shared.queue.states import PUBLISHED_SECONDS
 from shared.usage.metering import (
     EndedDocument,
+    Spent,
     UsageEvent,
     allowance_exceeded,
     metering_args,
@@ -121,8 +122,8 @@ class Commits:
         match answer:
             case [b"committed"]:
                 return outcome
-            case [b"over", int(used)]:
-                return self.commit(job, _quota_exceeded(job, used))
+            case [b"over", bytes(used)]:
+                return self.commit(job, _quota_exceeded(job, Spent.read(used.decode())))
             case [b"unawaited"]:
                 return self.commit(job, _client_gone(job))
             case _:
@@ -196,7 +197,7 @@ def _reader(job: RenderJob) -> str:
     return "front and record" if job.lane is Lane.INTERACTIVE else "record"
 
 
-def _quota_exceeded(job: RenderJob, used: int) -> JobOutcome:
+def _quota_exceeded(job: RenderJob, used: Spent) -> JobOutcome:
     return failed_outcome(job, allowance_exceeded(job.meter, used).body)
 
 

@@ -26,6 +26,7 @@ from shared.queue.names import (
 )
 from shared.records import Record
 from shared.shards import ShardAddress, component_name, count_moved
+from shared.usage.metering import SEEDED
 
 
 class ShardLayout(Record, frozen=True):
@@ -249,7 +250,7 @@ def _delete_stale(redis: Redis) -> None:
             # The counters stay: neither they nor the ledger exceed the true usage, and the larger one applies.
             pipe = redis.pipeline()
             for key in keys:
-                pipe.hdel(key, "seeded")
+                pipe.hdel(key, SEEDED)
             pipe.execute()
         # A new epoch makes maintenance queue recorded work again; no client waits for the rest.
         redis.unlink(*QUEUES, SENT_SLICES, FARM_EPOCH)

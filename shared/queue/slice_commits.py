@@ -35,6 +35,7 @@ from shared.queue.worker_presence import find_held_tasks
 from shared.records import Record
 from shared.usage.metering import (
     EndedDocument,
+    Spent,
     UsageEvent,
     allowance_exceeded,
     metering_args,
@@ -68,10 +69,10 @@ class SliceStart:
 
 @dataclass(frozen=True, slots=True)
 class SliceStep:
-    """The state between two documents: whether the batch is cancelled, and the pages used."""
+    """The state between two documents: whether the batch is cancelled, and what is used of the limits."""
 
     is_cancelled: bool
-    used: int
+    used: Spent
 
 
 class MissingCountersError(Exception):
@@ -107,7 +108,7 @@ class SliceCommits:
         )
 
     def step(self, chunk: Chunk, meter: Meter, *, index: int, is_careful: bool) -> SliceStep:
-        """Record the next document, and return whether its batch is cancelled and the pages used."""
+        """Record the next document, and return whether its batch is cancelled and what is used."""
         keys = [
             _key(chunk),
             cancelled_key(chunk.batch_id),
@@ -119,8 +120,8 @@ class SliceCommits:
             meter.allowance.value,
         ]
         with reachable():
-            is_cancelled, used = cast("list[Any]", self._step(keys=keys, args=args))
-        return SliceStep(bool(is_cancelled), int(used))
+            is_cancelled, *used = cast("list[Any]", self._step(keys=keys, args=args))
+        return SliceStep(bool(is_cancelled), Spent(*map(int, used)))
 
     def commit(self, chunk: Chunk, meter: Meter, journal: Checkpoint) -> Checkpoint | None:
         """Meter a slice once and return the checkpoint that was committed, by this run or an earlier one.
@@ -185,7 +186,7 @@ def _apply_verdicts(journal: Checkpoint, verdicts: bytes, meter: Meter) -> Check
         return journal
     told = verdicts.decode().split(",")
     ended = tuple(
-        DocumentResult(each.index, error=allowance_exceeded(meter, int(used)).body)
+        DocumentResult(each.index, error=allowance_exceeded(meter, Spent.read(used)).body)
         if used
         else each
         for each, used in zip(journal.results, told, strict=True)

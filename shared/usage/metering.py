@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 from msgspec import Meta, field
 
@@ -19,6 +19,9 @@ from shared.records import Record, ShownRecord, Timestamp, doc
 EVENT_TYPE: Final = "pressroom.pages"
 EVENT_SOURCE: Final = "/pressroom/workers"
 
+# Of an earlier release, `seeded` alone says nothing of the processor time.
+SEEDED: Final = "seeded:cpu"
+
 # Longer than any billing period, so that its counters outlive it and then expire.
 COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
 
@@ -26,6 +29,7 @@ COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
 _ID: Final = Meta(min_length=1, max_length=64)
 _MAX_PAGES: Final = 1_000_000_000
 _MAX_CPU: Final = 1_000_000_000_000  # 11 days
+_SECOND: Final = 1_000_000  # microseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,19 @@ class Usage:
     pages: int = 0
     calls: int = 0
     cpu_us: int = 0
+
+
+class Spent(NamedTuple):
+    """What an account has used of its limits: pages of one allowance, and processor time of both."""
+
+    pages: int
+    cpu_us: int
+
+    @classmethod
+    def read(cls, verdict: str) -> Spent:
+        """Read a verdict of `metering.lua`; those of an earlier release have pages alone."""
+        pages, _, cpu_us = verdict.partition(":")
+        return cls(int(pages), int(cpu_us or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +70,48 @@ class Totals:
         """The processor time of all renders."""
         return round((self.production.cpu_us + self.draft.cpu_us) / 1_000_000, 3)
 
+    def spent(self, allowance: Allowance) -> Spent:
+        """Return what counts against the limits of a render of an allowance."""
+        return Spent(self.of(allowance).pages, self.production.cpu_us + self.draft.cpu_us)
+
 
 def usage_key(account_id: str, period: str) -> str:
     """Return the key of the Redis hash that caches the totals of an account's period.
 
-    Its fields are `production:pages`, `production:calls`, `draft:pages`, `draft:calls`, and
-    `seeded` once the ledger's totals have been added.
+    Its fields are pages, calls and cpu of each allowance, such as `draft:pages`, and `SEEDED` once the
+    ledger's totals have been added.
     """
     return f"usage:{account_id}:{period}"
 
 
-def allowance_exceeded(meter: Meter, used: int) -> ServiceError:
-    """Return the error of a render whose allowance is exhausted: `used` pages of its cap."""
+def is_exhausted(meter: Meter, used: Spent) -> bool:
+    """Return whether the pages or the processor time of a render's account are used up."""
+    most_us = None if meter.max_cpu_seconds is None else meter.max_cpu_seconds * _SECOND
+    return _has_reached(used.pages, meter.cap) or _has_reached(used.cpu_us, most_us)
+
+
+def _has_reached(used: int, most: int | None) -> bool:
+    return most is not None and used >= most
+
+
+def allowance_exceeded(meter: Meter, used: Spent) -> ServiceError:
+    """Return the error of a render whose account is exhausted."""
+    if not _has_reached(used.pages, meter.cap):
+        seconds = used.cpu_us // _SECOND
+        return ServiceError(
+            402,
+            "The processor time of this billing period is used up: "
+            f"{seconds} of {meter.max_cpu_seconds} seconds.",
+            code=ErrorCode.CPU_QUOTA_EXCEEDED,
+            data={"cap": meter.max_cpu_seconds, "usage": seconds},
+        )
     is_draft = meter.allowance is Allowance.DRAFT
     return ServiceError(
         402,
         f"The {meter.allowance} page allowance of this billing period is used up: "
-        f"{used} of {meter.cap} pages.",
+        f"{used.pages} of {meter.cap} pages.",
         code=ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
-        data={"cap": meter.cap, "usage": used},
+        data={"cap": meter.cap, "usage": used.pages},
     )
 
 
@@ -164,14 +204,16 @@ class EndedDocument:
 
 
 def metering_args(meter: Meter, ended: Iterable[EndedDocument]) -> list[str | int]:
-    """Return the arguments of `metering.lua`: TTL of the counters, allowance, cap, then pages and event of each document."""
+    """Return the arguments of `metering.lua`: TTL of the counters, allowance, caps, then pages, processor time and event of each document."""
     args: list[str | int] = [
         COUNTER_TTL_SECONDS,
         meter.allowance.value,
         "" if meter.cap is None else meter.cap,
+        "" if meter.max_cpu_seconds is None else meter.max_cpu_seconds * _SECOND,
     ]
     for each in ended:
-        args += each.pages, "" if each.event is None else each.event.encode()
+        spent, text = (0, "") if each.event is None else (each.event.cpu_us, each.event.encode())
+        args += each.pages, spent, text
     return args
 
 
@@ -270,3 +312,7 @@ class UsageReport(_Report, frozen=True, kw_only=True, rename="camel"):
         int | None, doc("The draft allowance, on plans that set one.", minimum=0)
     ] = None
     overage_pages: Annotated[int | None, doc("Pages beyond the allowance.", minimum=0)] = None
+    cpu_seconds: Annotated[float, _CPU]
+    max_cpu_seconds: Annotated[
+        int | None, doc("The limit of processor time, if the operator set one.", minimum=0)
+    ] = None

@@ -33,6 +33,7 @@ def test_a_new_account_has_no_usage(caller):
         "startDate": timestamp(period.start_instant),
         "endDate": timestamp(period.end_instant),
         "maxDraftPagesGenerated": 10,
+        "cpuSeconds": 0.0,
     }
 
 
@@ -99,6 +100,27 @@ def test_a_draft_allowance_used_up_has_its_own_code(caller, worker):
     answer = caller.post("/v2/pdf?draft=true", data=b"<d/>", headers=XML)
     assert answer.status_code == 402
     assert answer.json["data"] == {"code": "ERR_DRAFT_QUOTA_EXCEEDED", "cap": 10, "usage": 10}
+
+
+def test_the_processor_time_that_an_operator_limits_is_of_production_and_drafts_of_any_plan(
+    stranger, database, worker
+):
+    with database.session() as session:
+        made = create_account(session, email="bo@example.org", plan="paid", max_cpu_seconds=3)
+    headers = {"x-api-key": made.api_key}
+    worker.answer = lambda job: worker.succeed(job, cpu_us=1_600_000)
+    sent = [
+        stranger.post(f"/v2/pdf{query}", data=b"<d/>", headers=headers | XML)
+        for query in ("", "?draft=true", "", "?draft=true")
+    ]
+    assert [each.status_code for each in sent] == [200, 200, 402, 402]
+    assert len(worker.jobs) == 2
+    for refused in sent[2:]:
+        assert refused.json["data"] == {"code": "ERR_CPU_QUOTA_EXCEEDED", "cap": 3, "usage": 3}
+        assert "3 of 3 seconds" in refused.json["message"]
+    report = stranger.get(PATH, headers=headers).json
+    assert (report["cpuSeconds"], report["maxCpuSeconds"]) == (3.2, 3)
+    assert stranger.get("/v2/account", headers=headers).json["max_cpu_seconds"] == 3
 
 
 def test_an_unknown_parameter_is_named(caller):

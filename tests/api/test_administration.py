@@ -105,6 +105,17 @@ def test_changes_of_an_account_apply_to_the_next_request(operator, account):
     assert operator.delete(f"{path}/keys/key_none").status_code == 404
 
 
+def test_a_limit_of_processor_time_applies_to_the_next_request_and_is_lifted(operator, account):
+    path = f"/v2/admin/accounts/{account.account_id}"
+    own = as_account(operator, account.api_key)
+    for limit in (None, 0, 10**9, None):
+        changed = operator.patch(path, json={"max_cpu_seconds": limit}).json
+        shown = operator.get("/v2/account/usage", **own).json
+        assert changed["max_cpu_seconds"] == shown.get("maxCpuSeconds") == limit
+    for refused in (-1, 10**9 + 1, 1.5, "1"):
+        assert operator.patch(path, json={"max_cpu_seconds": refused}).status_code == 400
+
+
 def test_a_deleted_account_leaves_nothing_but_what_was_metered(operator, caller, account, database):
     caller.post("/v2/templates?name=A", data="<document/>", content_type="application/xml")
     template = caller.get("/v2/templates").json["templates"][0]["id"]

@@ -16,9 +16,11 @@ from shared.auth.accounts import create_account
 from shared.clock import now
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
 from shared.errors import Unavailable
+from shared.jobs.records import Allowance
 from shared.queue.names import BATCH, SENT_SLICES
 from shared.queue.worker_presence import WorkerReport, report_worker
 from shared.usage.metering import UsageEvent
+from shared.usage.repository import record_events
 from tests.batches import (
     SliceWorker,
     accept,
@@ -297,20 +299,39 @@ def test_documents_beyond_the_allowance_fail(caller, slices, database, output):
     assert send(caller, template, numbers(1)).status_code == 402
 
 
+def spend(database, account, *, pages=1, cpu_us=0):
+    """Write a render into the ledger that the counters in Redis do not have."""
+    event = UsageEvent(
+        *("job_before", account.account_id, _period(database), Allowance.PRODUCTION, pages, now()),
+        cpu_us=cpu_us,
+    )
+    with database.session() as session:
+        record_events(session, [event], at=now())
+
+
+def test_documents_beyond_the_processor_time_fail(caller, slices, database):
+    with database.session() as session:
+        made = create_account(session, email="bo@example.org", max_cpu_seconds=1)
+    caller.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {made.api_key}"
+    numbered = store_template(caller)
+    spend(database, made, cpu_us=999_999)
+    batch_id = accept(caller, numbered, numbers(8))
+    slices.work_off()
+    items = items_of(caller, batch_id)
+    assert [item["status"] for item in items] == ["succeeded"] + ["failed"] * 7
+    answer = send(caller, numbered, numbers(1))
+    for error in (*(item["error"] for item in items[1:]), answer.json):
+        assert (error["statusCode"], error["data"]["cap"]) == (402, 1)
+        assert error["data"]["code"] == "ERR_CPU_QUOTA_EXCEEDED"
+    assert len(slices.events()) == 1
+
+
 def test_lost_counters_are_rebuilt_before_a_capped_charge(
     caller, numbered, slices, database, account
 ):
     accept(caller, numbered, numbers(3))
     argument = slices.take()
-    with database.session() as session:
-        from shared.jobs.records import Allowance
-        from shared.usage.repository import record_events
-
-        period = _period(database)
-        event = UsageEvent(
-            "job_before", account.account_id, period, Allowance.PRODUCTION, 99, now()
-        )
-        record_events(session, [event], at=now())
+    spend(database, account, pages=99)
     slices.redis.flushall()
     slices.run(argument)
     assert len(slices.events()) == 1  # 99 of 100 pages were used

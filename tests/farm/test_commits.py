@@ -25,9 +25,14 @@ def commits(front):
     return Commits(front.redis)
 
 
-def succeeded(job, pages=3, pdf=None):
+def succeeded(job, pages=3, pdf=None, cpu_us=0):
     return JobOutcome(
-        job.id, OutcomeStatus.SUCCEEDED, pages=pages, pdf=pdf, timings={"layout": 7.0}
+        job.id,
+        OutcomeStatus.SUCCEEDED,
+        pages=pages,
+        pdf=pdf,
+        timings={"layout": 7.0},
+        cpu_us=cpu_us,
     )
 
 
@@ -97,6 +102,20 @@ def test_drafts_have_an_allowance_of_their_own(front, commits):
     assert error.code is ErrorCode.DRAFT_QUOTA_EXCEEDED
     production = front.job(cap=1)
     assert commits.commit(production, succeeded(production)).error is None
+
+
+def test_used_up_processor_time_of_both_allowances_turns_a_success_into_a_402(front, commits):
+    jobs = [
+        front.job(max_cpu=3, allowance=allowance)
+        for allowance in (Allowance.PRODUCTION, Allowance.DRAFT, Allowance.PRODUCTION)
+    ]
+    first, second, third = (
+        commits.commit(job, succeeded(job, cpu_us=1_900_000)).error for job in jobs
+    )
+    assert first is second is None
+    assert (third.status, third.code) == (402, ErrorCode.CPU_QUOTA_EXCEEDED)
+    assert third.data == {"cap": 3, "usage": 3}
+    assert front.events() == 2
 
 
 def test_many_renders_at_once_overshoot_by_less_than_one_document(front, commits):

@@ -331,10 +331,10 @@ def test_counters_are_compared_with_the_ledger_for_a_while_after_redis_lost_them
     front.redis.xadd("usage:dead", {"event": "x"})
     farm.states.begin_epoch()
     for key in keys:
-        front.redis.hset(key, mapping={"production:pages": 5, "seeded": 1})
+        front.redis.hset(key, mapping={"production:pages": 5, "seeded:cpu": 1})
     assert [recount() for _ in range(2)] == [3, 0]
     assert front.redis.hgetall(keys[0]) == {b"production:pages": b"5"}
-    front.redis.hset(keys[0], "seeded", 1)
+    front.redis.hset(keys[0], "seeded:cpu", 1)
     front.redis.set("farm:epoch", time.time() - 3600)
     assert recount() == 0
 

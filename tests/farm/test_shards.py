@@ -126,7 +126,7 @@ def test_a_retired_shard_leaves_its_unread_usage_events(shards, clients):
     for name, client in clients.items():
         client.xadd("usage", {"event": f"from {name}"})
         client.zadd("claims:expiry", {f"job:{name}:x": 7})
-        client.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded": 1})
+        client.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded:cpu": 1})
         client.set(f"key:{name}", "state")
         client.hset(f"pins:templates:{name}", "a", "b")
         client.lpush("interactive", "message")

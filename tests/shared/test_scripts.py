@@ -60,8 +60,10 @@ def test_uncount_delivery_takes_a_delivery_back_unless_the_job_has_ended(redis, 
 COMMIT_KEYS = ["job", "reply", "usage:a", "usage"]
 
 
-def commit(run, token="t", *, deadline=NEVER, reader="front", cap="", event=(3, "event")):
-    args = (token, b"outcome", 60, 600, deadline, reader, *METERING, cap, *event)
+def commit(
+    run, token="t", *, deadline=NEVER, reader="front", cap="", cpu_cap="", event=(3, 70, "event")
+):
+    args = (token, b"outcome", 60, 600, deadline, reader, *METERING, cap, cpu_cap, *event)
     return run("commit", COMMIT_KEYS, *args)
 
 
@@ -69,12 +71,14 @@ def commit(run, token="t", *, deadline=NEVER, reader="front", cap="", event=(3, 
     ("given", "answer"),
     [
         ({"deadline": LONG_AGO}, [b"late"]),
-        ({"cap": 5}, [b"over", 5]),
+        ({"cap": 5}, [b"over", b"5:90"]),
+        ({"cpu_cap": 90}, [b"over", b"5:90"]),
         ({"awaited_until": LONG_AGO}, [b"unawaited"]),
     ],
 )
 def test_commit_that_is_refused_writes_nothing(redis, run, given, answer):
-    redis.hset("usage:a", "production:pages", 5)
+    used = {"production:pages": 5, "production:cpu": 60, "draft:cpu": 30}
+    redis.hset("usage:a", mapping=used)
     if until := given.pop("awaited_until", None):
         redis.hset("job", "awaited_until", until)
     before = {key: redis.dump(key) for key in redis.scan_iter()}
@@ -112,13 +116,14 @@ CHARGE_KEYS = ["chunk", "usage:a", "usage"]
 
 
 def charge(run, *events):
-    return run("commit_slice", CHARGE_KEYS, 2, "mine", 600, *METERING, "", *events)
+    return run("commit_slice", CHARGE_KEYS, 2, "mine", 600, *METERING, "", "", *events)
 
 
 def test_commit_slice_takes_as_many_documents_as_a_slice_may_have(redis, run):
-    events = [part for number in range(20_000) for part in (1, f"event {number}")]
+    events = [part for number in range(20_000) for part in (1, 9, f"event {number}")]
     assert charge(run, *events)[0] == b"charged"
     assert redis.hget("usage:a", "production:pages") == b"20000"
+    assert redis.hget("usage:a", "production:cpu") == b"180000"
 
 
 PIN_KEYS = ["pins:a", "pins:a:changed:x", "pins:a:changed"]
@@ -360,7 +365,7 @@ def test_release_place_is_not_needed_where_a_job_ends(redis, run, line, ending):
         "supersede": ([state, reply], "cancelled", 600, "{}", 600),
         "commit": (
             [state, reply, "usage:a", "usage"],
-            *("token", "{}", 120, 600, NEVER, "front", *METERING, ""),
+            *("token", "{}", 120, 600, NEVER, "front", *METERING, "", ""),
         ),
     }
     run(ending, *args[ending])

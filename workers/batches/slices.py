@@ -27,7 +27,7 @@ from shared.queue.slice_commits import Checkpoint, MissingCountersError, SliceSt
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.traces import Traces
-from shared.usage.metering import allowance_exceeded
+from shared.usage.metering import Spent, allowance_exceeded, is_exhausted
 from shared.usage.repository import find_totals
 from shared.webhooks.destinations import find_paths
 from workers.batches.documents import BatchContext, DocumentLimits, is_outage, open_documents
@@ -174,8 +174,8 @@ class _SliceRun:
         stop_at = ticks() + SLICE_SECONDS
         step_at = 0.0
         mailed = _retry(self._find_paths)
-        pages = 0
-        over: int | None = None
+        pages, spent = 0, 0
+        over: Spent | None = None
         with open_documents(self.batch_context.blobs, self.batch, self.chunk) as documents:
             for number, (end, document) in enumerate(documents):
                 index = self.chunk.next_index + number
@@ -188,7 +188,8 @@ class _SliceRun:
                     stepped = self._step(index, is_careful=start.is_careful)
                     if stepped.is_cancelled:
                         return
-                    over = self._find_over(stepped.used + pages)
+                    used = Spent(stepped.used.pages + pages, stepped.used.cpu_us + spent)
+                    over = used if is_exhausted(self.batch.meter, used) else None
                 if over is not None:
                     yield (
                         end,
@@ -200,7 +201,7 @@ class _SliceRun:
                 if deaths >= MAX_DELIVERIES:
                     yield end, DocumentResult(index, error=make_crash_error())
                     continue
-                spent = cpu_microseconds()
+                begun = cpu_microseconds()
                 outcome = self._render(writer, index, document)
                 if isinstance(outcome, ErrorBody):
                     if is_outage(outcome):
@@ -210,7 +211,8 @@ class _SliceRun:
                     yield end, DocumentResult(index, error=outcome)
                 else:
                     pages += outcome.pages
-                    outcome = outcome.replace(cpu_us=cpu_microseconds() - spent)
+                    outcome = outcome.replace(cpu_us=cpu_microseconds() - begun)
+                    spent += outcome.cpu_us
                     if mailed and not isinstance(document, InvalidRow):
                         outcome = outcome.replace(values=read_values(mailed, document))
                     yield end, outcome
@@ -230,10 +232,6 @@ class _SliceRun:
         outcome = self._limits.attempt(lambda: writer.add(index, document))
         self._spans.note(index, outcome, begun_at=begun_at)
         return outcome
-
-    def _find_over(self, used: int) -> int | None:
-        cap = self.batch.meter.cap
-        return used if cap is not None and used >= cap else None
 
     def _render_again(self, ended: Sequence[DocumentResult]) -> Writer:
         """Merge the successful documents again.

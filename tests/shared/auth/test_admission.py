@@ -28,6 +28,7 @@ STATE = KeyState(
     plan="free",
     max_pages=100,
     max_draft_pages=None,
+    max_cpu_seconds=None,
     renewal_day=31,
     rate_limit=None,
     key_revoked=False,
@@ -56,19 +57,28 @@ def test_a_state_comes_back_as_it_was_put(cache):
     assert found.used is None
 
 
-def test_a_state_without_scopes_is_read_from_the_database_again(cache, redis):
+@pytest.mark.parametrize("field", ["granted", "max_cpu_seconds"])
+def test_a_state_of_an_earlier_release_is_read_from_the_database_again(cache, redis, field):
     cache.put(DIGEST, STATE)
     key = f"key:{DIGEST}"
-    old = {name: value for name, value in json.loads(STATE.encode()).items() if name != "granted"}
+    old = {name: value for name, value in json.loads(STATE.encode()).items() if name != field}
     redis.hset(key, "state", json.dumps(old))
     assert cache.find(DIGEST) is None
 
 
 def test_the_counters_of_the_current_period_come_with_the_state(cache, redis):
     cache.put(DIGEST, STATE)
-    cache.seed_usage("acc_1", period(), Totals(Usage(7, 2), Usage(3, 1)))
+    cache.seed_usage("acc_1", period(), Totals(Usage(7, 2, 30), Usage(3, 1, 20)))
     redis.hincrby(f"usage:acc_1:{period()}", "production:pages", 5)
-    assert cache.find(DIGEST).used == Totals(Usage(12, 2), Usage(3, 1))
+    redis.hincrby(f"usage:acc_1:{period()}", "draft:cpu", 5)
+    assert cache.find(DIGEST).used == Totals(Usage(12, 2, 30), Usage(3, 1, 25))
+
+
+def test_counters_seeded_by_a_release_without_processor_time_are_seeded_again(cache, redis):
+    redis.hset(f"usage:acc_1:{period()}", mapping={"production:pages": 9, "seeded": 1})
+    assert cache.find_usage("acc_1", period()) is None
+    cache.seed_usage("acc_1", period(), Totals(Usage(7, 2, 30)))
+    assert cache.find_usage("acc_1", period()) == Totals(Usage(9, 2, 30))
 
 
 def test_a_dropped_key_is_forgotten_and_an_old_state_does_not_come_back(cache):

@@ -359,6 +359,8 @@ export interface Usage {
   draft?: { pagesGenerated: number; apiCalls: number; };
   maxDraftPagesGenerated?: number;
   overagePages?: number;
+  cpuSeconds: number;
+  maxCpuSeconds?: number;
 }
 
 export interface Finding {
@@ -388,7 +390,7 @@ export interface Error {
   message: string;
   timestamp: string;
   stackTrace?: Array<StackTraceEntry>;
-  data?: { code?: "ERR_QUOTA_EXCEEDED" | "ERR_DRAFT_QUOTA_EXCEEDED" | "ERR_RATE_LIMITED" | "ERR_RENDER_TIMEOUT" | "ERR_TEMPLATE_NOT_FOUND" | "ERR_TEMPLATE_EMPTY" | "ERR_SLUG_TAKEN" | "ERR_SLUG_INVALID" | "ERR_SLUG_NOT_ASSIGNED" | "ERR_WORKSPACE_UNRESOLVED" | "ERR_KEY_REVOKED" | "ERR_KEY_EXPIRED" | "ERR_KEY_SCOPE" | "ERR_ACCOUNT_DISABLED" | "ERR_EMAIL_NOT_VERIFIED" | "ERR_PREVIEW_SUPERSEDED" | "ERR_TEMPLATE_IN_USE"; cap?: number; usage?: number; };
+  data?: { code?: "ERR_QUOTA_EXCEEDED" | "ERR_DRAFT_QUOTA_EXCEEDED" | "ERR_CPU_QUOTA_EXCEEDED" | "ERR_RATE_LIMITED" | "ERR_RENDER_TIMEOUT" | "ERR_TEMPLATE_NOT_FOUND" | "ERR_TEMPLATE_EMPTY" | "ERR_SLUG_TAKEN" | "ERR_SLUG_INVALID" | "ERR_SLUG_NOT_ASSIGNED" | "ERR_WORKSPACE_UNRESOLVED" | "ERR_KEY_REVOKED" | "ERR_KEY_EXPIRED" | "ERR_KEY_SCOPE" | "ERR_ACCOUNT_DISABLED" | "ERR_EMAIL_NOT_VERIFIED" | "ERR_PREVIEW_SUPERSEDED" | "ERR_TEMPLATE_IN_USE"; cap?: number; usage?: number; };
 }
 
 export interface RenameRequest {
@@ -453,6 +455,7 @@ export interface Account {
   plan: "free" | "paid";
   has_workspace: boolean;
   rate_limit?: RateLimit;
+  max_cpu_seconds?: number;
 }
 
 export interface RateLimit {
@@ -546,6 +549,7 @@ export interface NewAccount {
   plan?: "free" | "paid";
   max_pages?: number;
   max_draft_pages?: number;
+  max_cpu_seconds?: number;
   renewal_day?: number;
   rate_limit?: string;
   with_workspace?: boolean;
@@ -558,6 +562,7 @@ export interface AccountInfo {
   plan: string;
   max_pages: number;
   max_draft_pages: number | null;
+  max_cpu_seconds: number | null;
   renewal_day: number;
   rate_limit: string | null;
   result_hours: number | null;
@@ -577,6 +582,7 @@ export interface AccountChanges {
   plan?: "free" | "paid";
   max_pages?: number;
   max_draft_pages?: number;
+  max_cpu_seconds?: number | null;
   rate_limit?: string;
   result_hours?: number;
   record_days?: number;

@@ -565,6 +565,7 @@ export const de: Record<keyof typeof en, string> = {
   "usage.later": "Später",
   "usage.pages": "Seiten",
   "usage.drafts": "Entwurfsseiten",
+  "usage.cpu": "Prozessorsekunden",
   "usage.of": "von {n}",
   "usage.renders.one": "{n} Dokument",
   "usage.renders.other": "{n} Dokumente",

@@ -563,6 +563,7 @@ export const en = {
   "usage.later": "Later",
   "usage.pages": "Pages",
   "usage.drafts": "Draft pages",
+  "usage.cpu": "Processor seconds",
   "usage.of": "of {n}",
   "usage.renders.one": "{n} render",
   "usage.renders.other": "{n} renders",

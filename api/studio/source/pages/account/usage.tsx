@@ -61,6 +61,9 @@ export function UsageReport({ account }: { account: Account }) {
                   calls={usage.draft?.apiCalls ?? 0}
                 />
               )}
+              {usage.maxCpuSeconds !== undefined && (
+                <Figure label={t("usage.cpu")} used={Math.round(usage.cpuSeconds)} allowed={usage.maxCpuSeconds} />
+              )}
             </div>
             <DayPlot report={days} />
             <TemplatePlot report={templates} usage={usage} account={account} />
@@ -83,18 +86,18 @@ function Figure({
   calls,
   over,
 }: {
-  kind: "pages" | "drafts";
+  kind?: "pages" | "drafts";
   label: string;
   used: number;
   allowed: number | undefined;
-  calls: number;
+  calls?: number;
   over?: number | undefined;
 }) {
   return (
     <div class="figure">
       <p class="figure-label">
         {label}
-        <span class={`key ${kind}`} />
+        {kind !== undefined && <span class={`key ${kind}`} />}
       </p>
       <p class="figure-value">
         {formatNumber(used)}
@@ -103,9 +106,11 @@ function Figure({
       {allowed !== undefined && (
         <meter min={0} max={Math.max(allowed, 1)} high={allowed * 0.9} value={Math.min(used, allowed)} aria-label={label} />
       )}
-      <p class="soft">
-        {count("usage.renders", calls)} {over !== undefined && <Badge kind="bad">{count("usage.over", over)}</Badge>}
-      </p>
+      {calls !== undefined && (
+        <p class="soft">
+          {count("usage.renders", calls)} {over !== undefined && <Badge kind="bad">{count("usage.over", over)}</Badge>}
+        </p>
+      )}
     </div>
   );
 }

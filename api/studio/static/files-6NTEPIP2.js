@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-UDW7YJ6J.js";import"./chunk-DVKUUTUO.js";import"./chunk-RR4UB7BI.js";import"./chunk-O4ZJN564.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

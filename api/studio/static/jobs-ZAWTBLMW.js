@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-TMROYJXO.js";import"./chunk-FXTEWQKX.js";import"./chunk-OYK6CZNP.js";import"./chunk-O4ZJN564.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
