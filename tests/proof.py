@@ -156,7 +156,8 @@ The rules that `einvoice` applies itself are compared with the official ones ove
 ## Faults
 
 Runs of fault tests, each beside clients whose every request is written down and compared with jobs, batches, ledger and totals once the farm is quiet:
-a page lost, doubled or counted twice fails the run, so these had none. Done are the renders and batches that were answered 200, 201 or 202.
+a page lost, doubled or counted twice fails the run, so these had none. Done are the renders and batches that were answered 200, 201 or 202,
+and of deliveries those that are at their destination once, with their bytes; their faults are kills and attempts that the receivers failed.
 
 | run | date | requests | done | faults | lost or doubled |
 |---|---|--:|--:|--:|--:|

@@ -18,6 +18,7 @@ from shared.webhooks import repository as webhooks
 from shared.webhooks.repository import DeliveryStatus
 from tests.waiting import wait_until
 from tests.webhooks.conftest import CIPHER, SECRET
+from workers.webhooks import deliverer
 
 ROOT = Path(__file__).parents[2]
 FAILURE = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
@@ -186,6 +187,20 @@ def test_a_hundred_deliveries_are_each_made_once_by_two_deliverers(outbox, deliv
 
 
 @pytest.mark.long
+@pytest.mark.long
+def test_the_deliveries_of_an_account_go_on_as_soon_as_one_has_ended(
+    outbox, deliver, serve, monkeypatch
+) -> None:
+    monkeypatch.setattr(deliverer, "POLL_SECONDS", 5.0)
+    server = serve(OK)
+    account = outbox.add_account()
+    outbox.add_webhook(account, server.url())
+    number = 40 * deliverer.MAX_PER_ACCOUNT
+    outbox.tell(account, number)
+    outcomes = deliver()
+    wait_until(lambda: len(outcomes) == number)  # 200 s with a pause after each four
+
+
 def test_the_process_delivers_and_stops_on_a_signal(outbox, serve, start_process) -> None:
     server = serve(OK)
     account = outbox.add_account()

@@ -135,6 +135,9 @@ class WebhookDeliverer:
         self._files = FileSender(database, blobs, outbound, secrets, public_url)
         self._count = count
         self._stop = Event()
+        self._is_free = (
+            Event()
+        )  # an account, or all, had as many attempts as it may, and has one less
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="deliver")
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()  # by account
@@ -155,7 +158,8 @@ class WebhookDeliverer:
                 self._delete_old()
                 self._renew_leases()
                 if not self.start_due():
-                    self._stop.wait(POLL_SECONDS)
+                    self._is_free.wait(POLL_SECONDS)
+                    self._is_free.clear()
             except Unavailable as error:
                 log.warning(
                     "delivery waits for outage", part=error.part, cause=repr(error.__cause__)
@@ -201,6 +205,9 @@ class WebhookDeliverer:
 
     def _end(self, delivery: DueDelivery, done: Future[None]) -> None:
         with self._lock:
+            number, total = self._under_way[delivery.account_id], self._under_way.total()
+            if number == MAX_PER_ACCOUNT or total == THREADS:
+                self._is_free.set()
             self._under_way[delivery.account_id] -= 1
             self._leased.discard(delivery.id)
             if not self._under_way[delivery.account_id]:
