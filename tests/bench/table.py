@@ -55,6 +55,7 @@ PARTS = {
     "front": Part("The front alone"),
     "acceptance": Part("Renders accepted for later"),
     "farm": Part("The farm at work, and after kills"),
+    "tenants": Part("A small account beside ten"),
     "backlog": Part("Accepted renders, worked off"),
     "batches": Part("Batches", has_huge=True),
     "runs": Part("Runs of letters"),

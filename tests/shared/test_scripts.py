@@ -181,7 +181,7 @@ class Line:
 
     def is_empty(self):
         """Return whether nothing is left of any job; accounts are remembered for a while."""
-        remembered = {"places:recent", "places:seconds", "places:facts"}
+        remembered = {"places:recent", "places:seconds", "places:facts", "places:granted"}
         left = {key.decode() for key in self._redis.scan_iter("places:*")} - remembered
         return not left and self._redis.hget("places:facts", "held") == b"0"
 
@@ -274,9 +274,11 @@ def test_acquire_place_gives_the_place_of_a_front_that_is_gone_to_the_next(redis
 def test_acquire_place_forgets_accounts_that_are_long_gone(redis, line):
     redis.zadd("places:recent", {"z": 1.0})
     redis.hset("places:seconds", "z", "0.1")
+    redis.hset("places:granted", "z", "7")
     line.take("a1")
     assert redis.zrange("places:recent", 0, -1) == [b"a"]
     assert not redis.exists("places:seconds")
+    assert redis.hkeys("places:granted") == [b"a"]
 
 
 def test_release_place_serves_accounts_in_turns_and_each_in_order(line):
@@ -287,7 +289,19 @@ def test_release_place_serves_accounts_in_turns_and_each_in_order(line):
         before = set(line.held)
         line.leave(min(before))
         order += sorted(set(line.held) - before)
-    assert order == ["b1", "a3", "c1", "b2", "a4", "a5"]
+    assert order == ["b1", "c1", "a3", "b2", "a4", "a5"]
+
+
+def test_release_place_serves_an_account_that_asks_now_and_then_next(line):
+    line.take("z1", slots=1)
+    line.leave("z1")
+    line.take(*(f"{account}{number}" for account in "abcdefgh" for number in (1, 2)), slots=1)
+    for account in "abcdefg":
+        line.leave(f"{account}1")
+    line.take("z2", slots=1)
+    for ended, served in (("h1", "z2"), ("z2", "a2"), ("a2", "b2")):
+        line.leave(ended)
+        assert line.held == [served]
 
 
 def test_release_place_of_a_job_that_waits_leaves_the_others_in_order(line):

@@ -36,7 +36,7 @@ else
     end
 end
 redis.call('RPUSH', line, job)
-if waiting == 0 then append_account(account) end
+if waiting == 0 then take_turn(account) end
 write_place(job, 'waiting', now, queue, account)
 redis.call('ZADD', 'places:leases', now + ARGV[4], job)
 return {'waiting'}

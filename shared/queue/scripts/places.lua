@@ -4,11 +4,12 @@
 -- places:leases    sorted set of these jobs, by the end of their lease
 -- places:held      sorted set of accounts, by number of held places
 -- places:recent    sorted set of accounts, by the time of their last job
--- places:turns     sorted set of accounts with waiting jobs, in round-robin order
+-- places:turns     sorted set of accounts with waiting jobs, the one whose last grant was longest ago first
+-- places:granted   hash of accounts: number of their last grant
 -- places:line:ID   queue of an account's waiting jobs, the oldest at the left
 -- places:fetching  hash of accounts: number of jobs that wait for remote images
 -- places:seconds   hash of accounts: average time that recent jobs held a place
--- places:facts     hash: held places, slots of the workers, the last position in `places:turns`
+-- places:facts     hash: held places, slots of the workers, the number of the last grant
 -- place:JOB        list that wakes the front of a waiting job: 'held', or 'gone' if it no longer waits
 --
 -- The keys are not in KEYS: which of them a script needs depends on the state.
@@ -64,10 +65,13 @@ local function hold_place(job, now, queue, account)
     write_place(job, 'held', now, queue, account)
     redis.call('ZINCRBY', 'places:held', 1, account)
     redis.call('HINCRBY', 'places:facts', 'held', 1)
+    redis.call('HSET', 'places:granted', account, redis.call('HINCRBY', 'places:facts', 'turn', 1))
 end
 
-local function append_account(account)
-    redis.call('ZADD', 'places:turns', redis.call('HINCRBY', 'places:facts', 'turn', 1), account)
+-- An account that waits again is not behind all others: one that renders now and then is next, and those that
+-- always wait take turns.
+local function take_turn(account)
+    redis.call('ZADD', 'places:turns', redis.call('HGET', 'places:granted', account) or 0, account)
 end
 
 local function note_seconds(account, seconds)
@@ -116,7 +120,7 @@ local function grant_one(account, now)
         wake(job, 'held')
     end
     if redis.call('EXISTS', line) == 1 then
-        append_account(account)
+        take_turn(account)
     else
         redis.call('ZREM', 'places:turns', account)
     end
@@ -161,6 +165,7 @@ local function mark_active(account, now)
     for _, gone in ipairs(old) do
         redis.call('ZREM', 'places:recent', gone)
         redis.call('HDEL', 'places:seconds', gone)
+        redis.call('HDEL', 'places:granted', gone)
     end
 end
 
