@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from babel.messages.catalog import Catalog
@@ -260,10 +260,6 @@ def _extent(text: str, element: Element) -> tuple[int, int]:
         starts[span.line_start - 1] + span.column_start - 1,
         starts[span.line_end - 1] + span.column_end - 1,
     )
-
-
-if TYPE_CHECKING:
-    from workers.engine.tree.expressions.messages import MessageCatalog
 
 
 def run_check(arguments: argparse.Namespace) -> int:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import json
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 
 import pikepdf
+import pypdfium2
+import zxingcpp
 from PIL import Image
 
 from tests.bench.batches import Run, measure_batch
@@ -26,7 +29,7 @@ NOTE = """\
 Letters of one to four pages as one merged batch, and as a run that is sorted by postcode, split at 2,500
 sheets, printed on both sides and marked, with inserts, weights and classes of postage; in turns on a farm of
 this machine, the lesser of two figures each. CPU is that of the pool of batches. Memory is the most that any
-process of its kind held. Forecasts are those of the record from 5 % on, once a second, against its end. PDF/VT-1
+process of its kind held. Marks are read from the drawn pages: lines by their pixels, codes by zxing-cpp. Forecasts are those of the record from 5 % on, once a second, against its end. PDF/VT-1
 is read by pikepdf, the plates of its first hundred pages are Ghostscript's."""
 TEMPLATE = b"""<document><data><field name="n" type="integer"/><field name="zip" type="string"/>
 <json>{"lines": []}</json></data>
@@ -46,6 +49,9 @@ PLAN = {
         "classes": [{"name": "standard", "up_to": 20}, {"name": "compact", "up_to": 50}],
     },
     "marks": {"type": "omr", "left": 6, "top": 120},
+}
+CODED = PLAN | {
+    "marks": {"type": "datamatrix", "left": 6, "top": 20, "format": "{set:06}{sheet:02}{count:02}"}
 }
 LINE = "The contract is renewed by a year unless it is terminated in writing. " * 4
 LINES_OF_PAGE = 19
@@ -68,6 +74,9 @@ def measure(documents: int) -> Iterator[str]:
         client.json("PUT", "/v2/plans/letters", json.dumps(PLAN).encode(), "application/json")
         outputs = ("merged", "merged&plan=letters")
         body = letters(documents)
+        client.json("PUT", "/v2/plans/coded", json.dumps(CODED).encode(), "application/json")
+        measure_batch(client, template, documents, output="merged&plan=coded", body=body)
+        codes = read_marks(client, "coded", read_code)
         measured: dict[str, list[Run]] = {output: [] for output in outputs}
         forecasts: list[float] = []
         for output in outputs * ROUNDS:
@@ -81,6 +90,7 @@ def measure(documents: int) -> Iterator[str]:
                     meanwhile=lambda: forecasts.extend(compare_forecasts(client)),
                 )
             )
+        lines = read_marks(client, "letters", read_lines)
         differing = compare_reprint(client, template, documents)
         printed = read_print_file(client, documents, body)
     name = f"{documents:,} letters"
@@ -92,7 +102,9 @@ def measure(documents: int) -> Iterator[str]:
     for output, what in zip(outputs, ("merged", "as a run"), strict=True):
         most = max(each.memory["batch"] for each in measured[output])
         yield at_most(f"{name} {what}: memory of batch", most, 300, "MB")
-    yield at_most(f"{name}: farthest of {len(forecasts)} forecasts", max(forecasts), 0.1, "%")
+    yield at_most(f"{name}: farthest of {len(forecasts)} forecasts", max(forecasts, default=0), 0.1, "%")
+    yield at_most(f"{name}: sides with a wrong mark of lines", lines, 0, "")
+    yield at_most(f"{name}: sides with a wrong mark of a DataMatrix", codes, 0, "")
     what = f"{name}, reprinted after template and image changed: pages of other bytes"
     yield at_most(what, differing, 0, "")
     yield from printed
@@ -129,6 +141,51 @@ def compare_reprint(client: Client, template: str, documents: int) -> int:
     assert len(pages) == account["pages"]
     assert account["delivered"] == documents
     return sum(one != other for one, other in zip_longest(again, pages))
+
+
+def read_marks(
+    client: Client, plan: str, read: Callable[[pypdfium2.PdfPage, int, int, int], bool]
+) -> int:
+    """Return how many sides of the newest run have another mark than its index asks for.
+
+    `read` is given a page, the number of its set and of its sheet in it, 0 for a back, and the sheets of the set.
+    """
+    [batch] = client.json("GET", "/v2/batches?limit=1")["batches"]
+    assert batch["plan"].startswith(plan)
+    path = f"/v2/batches/{batch['id']}"
+    index = client.send("GET", f"{path}/index").read().decode()
+    sheets = [int(row["n"]) % 4 // 2 + 1 for row in csv.DictReader(io.StringIO(index))]
+    sides = [
+        (at, sheet if is_front else 0, count)
+        for at, count in enumerate(sheets, 1)
+        for sheet in range(1, count + 1)
+        for is_front in (True, False)
+    ]
+    wrong = done = 0
+    for file in client.json("GET", f"{path}/account")["files"]:
+        pdf = pypdfium2.PdfDocument(client.send("GET", f"{path}/files/{file['number']}").read())
+        for page in pdf:
+            wrong += not read(page, *sides[done])
+            done += 1
+            page.close()
+        pdf.close()
+    return wrong + len(sides) - done
+
+
+def read_lines(page: pypdfium2.PdfPage, _: int, sheet: int, count: int) -> bool:
+    """Return whether a page has the lines of a sheet: start and gate, its end of set, and parity."""
+    image = page.render(scale=200 / 72, grayscale=True).to_pil()
+    places = [((120.25 + 4 * line) / 25.4 * 200) for line in range(11)]
+    dark = [image.getpixel((round(10 / 25.4 * 200), round(place))) < 128 for place in places]
+    if not sheet:
+        return not any(dark)
+    return dark[:2] == [True, True] and dark[2] == (sheet == count) and sum(dark) % 2 == 0
+
+
+def read_code(page: pypdfium2.PdfPage, number: int, sheet: int, count: int) -> bool:
+    """Return whether a page has the code of a sheet of a set, and a back none."""
+    codes = zxingcpp.read_barcodes(page.render(scale=200 / 72, grayscale=True).to_pil())
+    return [code.text for code in codes] == ([f"{number:06}{sheet:02}{count:02}"] if sheet else [])
 
 
 def digest_pages(client: Client, paths: list[str]) -> list[list[bytes]]:
