@@ -37,9 +37,7 @@ def write_certificate(file: Path, *, valid_for: x509.GeneralName) -> Path:
         .sign(key, hashes.SHA256())
     )
     private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
     return file

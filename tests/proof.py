@@ -100,10 +100,7 @@ def summarise(rows: list[Row], date: str, runs: dict[str, list[Row]]) -> str:
     """Return the page: verdicts by profile, invoices with their rule packs, and what is not claimed."""
     files = [row for row in rows if not row["document"].startswith("invoice ")]
     counted = [
-        (
-            standard,
-            [row["verdict"] for row in files if row["profile"] == standard],
-        )
+        (standard, [row["verdict"] for row in files if row["profile"] == standard])
         for standard in STANDARDS
     ]
     table = "\n".join(

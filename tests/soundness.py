@@ -39,7 +39,7 @@ from tests.engine.finish.accessibility_rules import find_violations
 DAMAGED: Final[dict[str, str]] = {
     "tests/system/test_uploads.py::test_damaged_files_are_refused_or_drawn_and_never_fail": (
         "a JPEG is embedded as it is, and some decoders pass over damage that others report"
-    ),
+    )
 }
 # Inaccessible on purpose: the test that makes it, the conditions that it fails, and why.
 INACCESSIBLE: Final[dict[str, tuple[tuple[str, ...], str]]] = {

@@ -19,15 +19,7 @@ from werkzeug.exceptions import NotFound
 from api.account.keys import create_key, receive_key_request, revoke_key
 from api.admission.body import receive_record
 from api.auth.guard import current_principal, find_api_key
-from api.http import (
-    parse_date,
-    quote,
-    read_choice,
-    read_cursor,
-    read_limit,
-    write_json,
-    write_page,
-)
+from api.http import parse_date, quote, read_choice, read_cursor, read_limit, write_json, write_page
 from api.operations.model import (
     TIMESTAMP_PATTERN,
     OperationResponse,
@@ -275,10 +267,7 @@ class AdminRoutes(Routes):
         {
             200: OperationResponse(
                 "A row for each account.",
-                {
-                    "application/x-ndjson": {"type": "string"},
-                    "text/csv": {"type": "string"},
-                },
+                {"application/x-ndjson": {"type": "string"}, "text/csv": {"type": "string"}},
             )
         },
         query=(

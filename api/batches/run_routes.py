@@ -27,37 +27,15 @@ from api.operations.model import (
     post,
     put,
 )
-from api.operations.parameters import (
-    FILE_ERRORS,
-    FILE_REQUEST_HEADERS,
-    NO_CONTENT,
-    file_responses,
-)
+from api.operations.parameters import FILE_ERRORS, FILE_REQUEST_HEADERS, NO_CONTENT, file_responses
 from api.pdf_headers import write_content_disposition
 from api.stored_files import BlobFile, expired, send_file
 from shared.auth.scopes import Scope
-from shared.batches.decisions import (
-    HeldDocuments,
-    Reprint,
-    decide,
-    order_reprint,
-)
+from shared.batches.decisions import HeldDocuments, Reprint, decide, order_reprint
 from shared.batches.plans import IndexFormat, Plan, check_plan, check_plan_name
 from shared.batches.records import Batch, BatchStatus
-from shared.batches.runs import (
-    INDEX_NUMBER,
-    PROOF_NUMBER,
-    StoredFile,
-    list_files,
-    read_account,
-)
-from shared.batches.stored_plans import (
-    MAX_PLANS,
-    delete_plan,
-    list_plans,
-    put_plan,
-    resolve_plan,
-)
+from shared.batches.runs import INDEX_NUMBER, PROOF_NUMBER, StoredFile, list_files, read_account
+from shared.batches.stored_plans import MAX_PLANS, delete_plan, list_plans, put_plan, resolve_plan
 from shared.clock import now
 from shared.errors import ErrorCode, ServiceError
 from shared.templates.references import parse_reference

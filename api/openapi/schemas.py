@@ -346,20 +346,12 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "AuditEntry": record_schema(AuditEntry),
     "AuditLog": page_of("entries", "AuditEntry"),
     "NewAccount": record_schema(
-        NewAccount,
-        plan=_PLAN,
-        max_pages=_PAGES,
-        renewal_day=_RENEWAL_DAY,
-        rate_limit=_RATE_LIMIT,
+        NewAccount, plan=_PLAN, max_pages=_PAGES, renewal_day=_RENEWAL_DAY, rate_limit=_RATE_LIMIT
     ),
     "AccountInfo": record_schema(AccountInfo),
     "AccountList": page_of("accounts", "AccountInfo"),
     "AccountChanges": record_schema(
-        AccountChanges,
-        plan=_PLAN,
-        max_pages=_PAGES,
-        max_draft_pages=_PAGES,
-        rate_limit=_RATE_LIMIT,
+        AccountChanges, plan=_PLAN, max_pages=_PAGES, max_draft_pages=_PAGES, rate_limit=_RATE_LIMIT
     ),
     "KeyRequest": strict_object(
         {

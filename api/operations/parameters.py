@@ -173,11 +173,7 @@ def file_responses(whole: OperationResponse) -> Mapping[int, OperationResponse]:
 
 
 ALLOWANCE_ERRORS: Final[ErrorStatuses] = {
-    402: (
-        ErrorCode.QUOTA_EXCEEDED,
-        ErrorCode.DRAFT_QUOTA_EXCEEDED,
-        ErrorCode.CPU_QUOTA_EXCEEDED,
-    )
+    402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED, ErrorCode.CPU_QUOTA_EXCEEDED)
 }
 EXAMPLE_JOB: Final = "job_3ocgfeeghiuyg5wnorrj2owg"
 JOB_ID: Final = string(

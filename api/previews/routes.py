@@ -174,9 +174,7 @@ class PreviewRoutes(Routes):
             ticket.cell.previews.begin(account_id, received.session, job_id)
         with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
             claim = ticket.cell.claims.store(
-                job_id,
-                received.request.encode().encode(),
-                in_memory=principal.state.keeps_nothing,
+                job_id, received.request.encode().encode(), in_memory=principal.state.keeps_nothing
             )
             job = make_job(job_id, ticket, Purpose.PREVIEW, BodyKind.PREVIEW, claim, ports)
             job = job.replace(template=template, is_fetched_for=not job.is_in_memory)

@@ -40,10 +40,7 @@ class DocumentationRoutes(Routes):
 
     tag = "Operation"
 
-    @get(
-        "/",
-        {200: OperationResponse("The start.", {**json_content("Start"), **PAGE.content})},
-    )
+    @get("/", {200: OperationResponse("The start.", {**json_content("Start"), **PAGE.content})})
     def read_start(self) -> Response:
         """Start page.
 
@@ -95,11 +92,7 @@ class DocumentationRoutes(Routes):
         """
         return write_studio_file("site.html")
 
-    @get(
-        "/docs/pages.json",
-        {200: describe_file("application/json")},
-        name="listDocumentation",
-    )
+    @get("/docs/pages.json", {200: describe_file("application/json")}, name="listDocumentation")
     def list_documentation(self) -> Response:
         """Read all pages of the documentation.
 

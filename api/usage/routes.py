@@ -88,11 +88,7 @@ class UsageRoutes(Routes):
         report = UsageTemplates(**_dates(period), templates=found, has_more=has_more)
         return write_json(report.show())
 
-    @get(
-        "/v2/account/costs",
-        {200: json_response("The report.", "Costs")},
-        query=(_DATE, LIMIT),
-    )
+    @get("/v2/account/costs", {200: json_response("The report.", "Costs")}, query=(_DATE, LIMIT))
     def report_costs(self) -> Response:
         """Report costs.
 

@@ -265,11 +265,7 @@ class DestinationRoutes(_TargetRoutes):
         secret = self._ports.secret_cipher.encrypt(settings.secret)
         with self._ports.database.session() as session:
             made = create_destination(
-                session,
-                _account_id(),
-                address.kind,
-                settings.replace(secret=secret),
-                at=now(),
+                session, _account_id(), address.kind, settings.replace(secret=secret), at=now()
             )
             details = {"url": settings.url}
             record_change(session, current_principal(), "destination.created", made.id, details)

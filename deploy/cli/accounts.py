@@ -11,13 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import (
-    Columns,
-    CommandFailed,
-    Result,
-    write_columns,
-    write_table,
-)
+from deploy.cli.output import Columns, CommandFailed, Result, write_columns, write_table
 from shared.auth import accounts, audit
 from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
@@ -29,10 +23,7 @@ def run_create(arguments: argparse.Namespace) -> Result:
     """Create an account with one user and one key; only this output contains the key."""
 
     def create(session: Session) -> accounts.CreatedAccount:
-        made = accounts.create_account(
-            session,
-            **read_terms(arguments),
-        )
+        made = accounts.create_account(session, **read_terms(arguments))
         details = {"ids": [made.account_id]}
         audit.record(
             session, audit.FARM, audit.OPERATOR, "accounts.created", made.account_id, details

@@ -12,11 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
-from shared.batches.json_documents import (
-    DocumentStream,
-    check_document_count,
-    document_too_large,
-)
+from shared.batches.json_documents import DocumentStream, check_document_count, document_too_large
 from shared.batches.records import CsvHeader
 from shared.encodings import (
     UnacceptedEncodingError,

@@ -270,10 +270,7 @@ def _check_deliverable(batch: Batch, at: datetime) -> None:
 
 
 def _mark(
-    session: Session,
-    condition: ColumnElement[bool],
-    documents: Sequence[int] | None,
-    release: int,
+    session: Session, condition: ColumnElement[bool], documents: Sequence[int] | None, release: int
 ) -> int:
     columns = batch_items.c
     groups: Iterable[Sequence[int] | None] = (None,)

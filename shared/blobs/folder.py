@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
-from shared.blobs.store import (
-    BlobMissingError,
-    ByteRange,
-    ExactReader,
-    LimitedReader,
-    validate_key,
-)
+from shared.blobs.store import BlobMissingError, ByteRange, ExactReader, LimitedReader, validate_key
 from shared.clock import machine_epoch
 from shared.errors import StorageFull, Unavailable, is_disk_full
 from shared.telemetry.observer import NULL_OBSERVER, Observer, Store, timed, timed_as

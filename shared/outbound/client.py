@@ -110,12 +110,7 @@ class Outbound:
             raise
 
     def download(
-        self,
-        url: str,
-        file: BinaryIO,
-        *,
-        limit_bytes: int,
-        deadline_seconds: float,
+        self, url: str, file: BinaryIO, *, limit_bytes: int, deadline_seconds: float
     ) -> DownloadResult:
         """Download a URL into a file, following up to three redirects.
 

@@ -23,10 +23,7 @@ _REQUEST_SECONDS: Final = (
 )  # fmt: skip
 _STAGE_SECONDS: Final = (0.001, 0.0025, *_REQUEST_SECONDS)
 _STORE_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
-_BUCKETS: Final = {
-    "render_stage_seconds": _STAGE_SECONDS,
-    "store_duration_seconds": _STORE_SECONDS,
-}
+_BUCKETS: Final = {"render_stage_seconds": _STAGE_SECONDS, "store_duration_seconds": _STORE_SECONDS}
 
 
 class Kind(StrEnum):

@@ -82,12 +82,7 @@ def set_tag(
             f"The tag {tag!r} is guarded, and version {version} is not approved: a key that did not "
             "publish it has to approve it first.",
         )
-    values = {
-        "version": version,
-        "updated_at": at,
-        "updated_by": user.id,
-        "is_guarded": is_guarded,
-    }
+    values = {"version": version, "updated_at": at, "updated_by": user.id, "is_guarded": is_guarded}
     if before is None:
         session.execute(insert(tags).values(template_id=template_id, tag=tag, **values))
     else:

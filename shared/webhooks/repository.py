@@ -26,13 +26,7 @@ from sqlalchemy import (
 
 from shared.clock import timestamp
 from shared.db.session import Session
-from shared.db.tables import (
-    accounts,
-    destinations,
-    webhook_attempts,
-    webhook_deliveries,
-    webhooks,
-)
+from shared.db.tables import accounts, destinations, webhook_attempts, webhook_deliveries, webhooks
 from shared.encryption import SecretCipher
 from shared.errors import ServiceError
 from shared.identifiers import new_id
@@ -354,11 +348,7 @@ def _new_deliveries(
     notification: WebhookNotification, webhook_ids: Sequence[str], at: datetime
 ) -> Sequence[dict[str, Any]]:
     data = notification.write()
-    told = {
-        "type": notification.event.value,
-        "timestamp": timestamp(at),
-        "data": data,
-    }
+    told = {"type": notification.event.value, "timestamp": timestamp(at), "data": data}
     payload = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     targets = [DeliveryTarget(notification.account_id, WEBHOOK, each) for each in webhook_ids]
     return [

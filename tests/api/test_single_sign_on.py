@@ -278,9 +278,7 @@ def test_an_address_that_is_not_verified_grants_nothing(
     browsers, provider, terms, account, verified
 ):
     by_email = replace(
-        terms,
-        oidc_claim="email",
-        oidc_grants=f"anna@example.org={account.account_id}:author",
+        terms, oidc_claim="email", oidc_grants=f"anna@example.org={account.account_id}:author"
     )
     provider.order({**ANNA, "email_verified": verified})
     assert problem_of(browsers(by_email).sign_in(provider)) == "unverified"

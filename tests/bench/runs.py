@@ -102,7 +102,9 @@ def measure(documents: int) -> Iterator[str]:
     for output, what in zip(outputs, ("merged", "as a run"), strict=True):
         most = max(each.memory["batch"] for each in measured[output])
         yield at_most(f"{name} {what}: memory of batch", most, 300, "MB")
-    yield at_most(f"{name}: farthest of {len(forecasts)} forecasts", max(forecasts, default=0), 0.1, "%")
+    yield at_most(
+        f"{name}: farthest of {len(forecasts)} forecasts", max(forecasts, default=0), 0.1, "%"
+    )
     yield at_most(f"{name}: sides with a wrong mark of lines", lines, 0, "")
     yield at_most(f"{name}: sides with a wrong mark of a DataMatrix", codes, 0, "")
     what = f"{name}, reprinted after template and image changed: pages of other bytes"

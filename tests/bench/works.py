@@ -264,12 +264,7 @@ CHARTS = Work(
     must=Must(12),
 )
 FORM = Work(
-    "form",
-    "a form with 50 fields",
-    form_data,
-    {"ours": 60},
-    running_content=r"(?!)",
-    must=Must(15),
+    "form", "a form with 50 fields", form_data, {"ours": 60}, running_content=r"(?!)", must=Must(15)
 )
 QR_BILL = Work(
     "qr-bill",

@@ -192,10 +192,7 @@ def test_a_template_in_use_is_not_deleted(caller, parent):
     assert f"extended or imported by T ({child})" in answer.json["message"]
     assert answer.json["data"]["templates"] == [child]
     path = f"/v2/templates/{parent}/dependents"
-    assert caller.get(path).json == {
-        "templates": [{"id": child, "name": "T"}],
-        "has_more": False,
-    }
+    assert caller.get(path).json == {"templates": [{"id": child, "name": "T"}], "has_more": False}
     assert caller.get("/v2/templates/none-such/dependents").status_code == 404
     replace(caller, child, "<document><flow/></document>")
     assert caller.get(path).json["templates"] == []

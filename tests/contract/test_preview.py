@@ -74,8 +74,7 @@ def test_a_page_its_findings_and_its_boxes(caller, engine):
 
 
 @pytest.mark.parametrize(
-    ("kind", "media"),
-    [("png", "image/png"), ("webp", "image/webp"), ("pdf", "application/pdf")],
+    ("kind", "media"), [("png", "image/png"), ("webp", "image/webp"), ("pdf", "application/pdf")]
 )
 def test_each_format(caller, engine, kind, media):
     answer = ask(caller, format=kind)

@@ -89,10 +89,7 @@ def test_what_is_read_is_bounded(monkeypatch, bound, value, reason):
 
 def test_a_damaged_part_is_refused():
     file = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(write(ROWS))) as source,
-        zipfile.ZipFile(file, "w") as target,
-    ):
+    with zipfile.ZipFile(io.BytesIO(write(ROWS))) as source, zipfile.ZipFile(file, "w") as target:
         for each in source.namelist():
             text = source.read(each)
             target.writestr(each, text[: len(text) // 2] if "sheet1" in each else text)

@@ -167,10 +167,7 @@ def test_a_restored_person_may_sign_in_again_and_has_no_session(
     terms = {"name": "SSO: Anna", "scopes": ALL_SCOPES, "expires_at": now() + timedelta(hours=1)}
 
     def sign_in():
-        with (
-            closing(open_database(database_url)) as database,
-            database.session() as session,
-        ):
+        with closing(open_database(database_url)) as database, database.session() as session:
             record_sign_in(session, made["account_id"], "d" * 64, **terms)
 
     sign_in()

@@ -72,9 +72,7 @@ def describe_by_poppler(signed: bytes, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "key",
-    [None, rsa.generate_private_key(65537, 2048)],
-    ids=["elliptic curve", "RSA"],
+    "key", [None, rsa.generate_private_key(65537, 2048)], ids=["elliptic curve", "RSA"]
 )
 def test_a_signature_is_valid_and_covers_the_file(sign, key):
     pdf = made("<p>a</p>")

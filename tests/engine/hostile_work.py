@@ -420,10 +420,7 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
         prepare,
     ),
     "svg of masks": (drawing(chain("mask", "mask", 14)), prepare),
-    "svg of patterns": (
-        drawing(chain("pattern", "fill", 14, 'width="9" height="9"')),
-        prepare,
-    ),
+    "svg of patterns": (drawing(chain("pattern", "fill", 14, 'width="9" height="9"')), prepare),
     "svg of markers": (
         drawing(
             "".join(

@@ -110,10 +110,7 @@ def test_boxes_count_from_the_corner_of_the_sheet_that_is_drawn():
     x, y = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
     assert drawn.getpixel((x, y)) == (255, 0, 0)
     assert drawn.getpixel((x, round(box["y"]) - 3)) == (255, 255, 255)
-    assert drawn.size == (
-        shown.page.raster.width,
-        shown.page.raster.height,
-    )
+    assert drawn.size == (shown.page.raster.width, shown.page.raster.height)
     assert shown.page.width > 283.465
 
 

@@ -80,7 +80,7 @@ def test_parts_have_their_titles_fonts_and_sizes():
     assert found["Acceptance point"][0][2:] == ("LiberationSans-Bold", 6)
     assert found["eBill/B/41010560425610173"][0][2:] == ("LiberationSans-Regular", 7)
     assert {face for all_ in found.values() for *_, face, _ in all_} <= {
-        *("LiberationSans-Regular", "LiberationSans-Bold", "NotoSansSymbols2-Regular"),
+        *("LiberationSans-Regular", "LiberationSans-Bold", "NotoSansSymbols2-Regular")
     }
 
 

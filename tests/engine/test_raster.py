@@ -73,11 +73,7 @@ def test_a_page_of_any_size_is_drawn_within_the_bounds(width, height):
     assert 1 <= raster.height <= MAX_SIDE
 
 
-@given(
-    st.floats(0.01, 8.0),
-    st.floats(1e-3, 1e6),
-    st.floats(1e-3, 1e6),
-)
+@given(st.floats(0.01, 8.0), st.floats(1e-3, 1e6), st.floats(1e-3, 1e6))
 def test_a_scale_is_lowered_no_more_than_needed(scale, width, height):
     bounded = bound_scale(scale, width, height)
     assert 0 < bounded <= scale

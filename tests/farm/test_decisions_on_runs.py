@@ -27,10 +27,7 @@ DOCUMENTS = [
 ]  # fmt: skip
 HOLD = {
     "warnings": ["unknown-member"],
-    "conditions": [
-        {"value": "n", "above": 1000},
-        {"value": "n", "one_of": [2, "CU"]},
-    ],
+    "conditions": [{"value": "n", "above": 1000}, {"value": "n", "one_of": [2, "CU"]}],
 }
 PLAN = {"sort": ["n"], "fields": ["n"], "duplex": True, "hold": HOLD}
 

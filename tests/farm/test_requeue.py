@@ -104,9 +104,7 @@ def test_a_front_that_waits_looks_after_its_job_each_second(front, lapse):
     with Redis.from_url(front.url) as aside:
         aside.rpop(INTERACTIVE)
     waited = front.replies.wait(
-        job.id,
-        timeout_seconds=1.5,
-        between=lambda: front.broker.requeue_lost(published),
+        job.id, timeout_seconds=1.5, between=lambda: front.broker.requeue_lost(published)
     )
     assert waited is None
     assert front.redis.llen(INTERACTIVE) == 1

@@ -14,13 +14,7 @@ from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 from shared.queue.connection import UnfitRedisError, connect
-from shared.queue.shard_layout import (
-    ShardLayout,
-    adopt,
-    assert_shard,
-    assert_shards,
-    find_layout,
-)
+from shared.queue.shard_layout import ShardLayout, adopt, assert_shard, assert_shards, find_layout
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
 from tests.conftest import RedisServer
 from tests.servers import start_redis

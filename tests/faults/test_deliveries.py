@@ -126,13 +126,7 @@ def count_ended(outbox) -> Counter[str]:
 
 
 def test_deliveries_of_killed_processes_to_failing_destinations(
-    places,
-    fate,
-    scaled,
-    outbox,
-    blobs,
-    start_process,
-    app,
+    places, fate, scaled, outbox, blobs, start_process, app
 ) -> None:
     number, kills = scaled(3000), scaled(30)
     accounts, expected = {}, {}

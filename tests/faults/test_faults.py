@@ -83,10 +83,7 @@ def test_a_worker_is_frozen_past_its_lease_and_released(start, scaled) -> None:
 @pytest.mark.alone
 def test_documents_that_bring_their_process_down_harm_no_other(start, scaled, tmp_path) -> None:
     (tmp_path / "sitecustomize.py").write_text(POISON)
-    farm = start(
-        PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
-        PRESSROOM_RENDER_BUDGET="6",
-    )
+    farm = start(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", PRESSROOM_RENDER_BUDGET="6")
     total, poisoned = scaled(1000), max(scaled(20), 2)
     calm = timed_renders(farm, total)
     every = total // poisoned

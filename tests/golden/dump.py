@@ -143,11 +143,7 @@ def _restore(_: Restore) -> str:
 
 def _widget(item: Widget) -> str:
     node: FormField = item.node
-    flags = {
-        "checked": node.is_checked,
-        "required": node.is_required,
-        "readonly": node.is_readonly,
-    }
+    flags = {"checked": node.is_checked, "required": node.is_required, "readonly": node.is_readonly}
     parts = [
         f"field {_box(*item[:4])} {node.kind.value} {_quoted(node.name)} {_quoted(node.label)}"
     ]

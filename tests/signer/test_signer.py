@@ -172,10 +172,7 @@ def test_a_certificate_that_ends_soon_is_in_the_log(client, folder):
 
 def test_without_a_time_stamp_the_signer_counts_as_unavailable(folder):
     refusing = Server(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n")
-    with (
-        refusing as server,
-        running_signer(folder, signer_timestamp_url=server.url()) as signer,
-    ):
+    with refusing as server, running_signer(folder, signer_timestamp_url=server.url()) as signer:
         with pytest.raises(Unavailable, match="signer is not available"):
             SignerClient(signer.url, budget_seconds=60).sign(PDF, MINE)
         assert outcomes(signer) == {"unstamped": 1}

@@ -142,10 +142,7 @@ def test_a_batch_is_in_the_trace_of_its_request_slice_by_slice(traced, receiver)
     )
     body = b"".join(b'{"n": %b}\n' % (b'"x"' if n in (3, 58) else b"%d" % n) for n in range(60))
     trace = "b" * 32
-    headers = {
-        "Content-Type": "application/x-ndjson",
-        "traceparent": f"00-{trace}-{CALLER}-01",
-    }
+    headers = {"Content-Type": "application/x-ndjson", "traceparent": f"00-{trace}-{CALLER}-01"}
     path = f"/v2/batches?template={template}&output=merged"
     assert traced.request("POST", path, body, headers=headers).status == 202
     receiver.trace(trace, until={"POST /v2/batches", "slice", "document", "store", "commit"})

@@ -131,8 +131,7 @@ def activated(listener, folder):
     up = pressroom("up", "--data", str(folder), "--port", "1")
     process = subprocess.Popen(
         with_parent_death_signal(
-            [sys.executable, "-c", passes, str(listener.fileno()), *up],
-            death_signal=signal.SIGTERM,
+            [sys.executable, "-c", passes, str(listener.fileno()), *up], death_signal=signal.SIGTERM
         ),
         stdout=subprocess.PIPE,
         text=True,

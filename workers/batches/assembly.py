@@ -417,10 +417,7 @@ def _store_file(
 
 
 def _fetch_parts(
-    batch: Batch,
-    batch_context: BatchContext,
-    file: BinaryIO,
-    wanted: Container[int] | None = None,
+    batch: Batch, batch_context: BatchContext, file: BinaryIO, wanted: Container[int] | None = None
 ) -> Iterator[tuple[BatchPart, Path]]:
     """Yield the parts, or those that begin at wanted documents, as files, one at a time: the next part
     overwrites the file.

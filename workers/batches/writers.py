@@ -134,12 +134,7 @@ class MergedPartWriter:
         codes = (warning.code for warning in added.warnings)
         held = plan.find_hold(values, codes, left_out=added.warnings_left_out)
         return DocumentResult(
-            index,
-            added.pages,
-            added.filename,
-            warnings=warnings,
-            values=values or None,
-            held=held,
+            index, added.pages, added.filename, warnings=warnings, values=values or None, held=held
         )
 
     def close(self) -> tuple[BinaryIO, int] | None:

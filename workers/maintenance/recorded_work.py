@@ -19,11 +19,7 @@ from shared.batches.repository import (
     list_due_batches,
     mark_results_deleted,
 )
-from shared.batches.slice_scheduling import (
-    has_idle_accounts,
-    list_in_flight,
-    remove_idle_accounts,
-)
+from shared.batches.slice_scheduling import has_idle_accounts, list_in_flight, remove_idle_accounts
 from shared.clock import epoch, now
 from shared.db.queries import find_retention
 from shared.db.session import Database

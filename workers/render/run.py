@@ -28,14 +28,7 @@ from shared.telemetry.observer import Observer
 from shared.telemetry.traces import NULL_TRACER, Traces
 from workers.engine.diagnostics import Diagnostic, Findings
 from workers.engine.einvoices import InvoiceJudge
-from workers.engine.ports import (
-    Payload,
-    PayloadKind,
-    Rendered,
-    RenderOptions,
-    RenderOutput,
-    Stage,
-)
+from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions, RenderOutput, Stage
 from workers.engine.preview import preview
 from workers.render.budget import Stopper, Watchdog
 from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise

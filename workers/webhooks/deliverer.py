@@ -28,13 +28,7 @@ from shared.errors import Unavailable
 from shared.outbound import Outbound, PostResult, TargetRefusedError, TargetUnreachableError
 from shared.telemetry.log import get_logger
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import (
-    SECRET_PREFIX,
-    WEBHOOK,
-    Attempt,
-    DeliveryStatus,
-    DueDelivery,
-)
+from shared.webhooks.repository import SECRET_PREFIX, WEBHOOK, Attempt, DeliveryStatus, DueDelivery
 from workers.webhooks.files import FileSender
 
 

@@ -180,10 +180,7 @@ def _name_item(batch: Batch, item: BatchItem, settings: DestinationRequest) -> _
     return address_file(
         settings,
         FileSource(
-            key=item.part_key,
-            offset=item.place.offset,
-            size=item.place.length,
-            values=item.values,
+            key=item.part_key, offset=item.place.offset, size=item.place.length, values=item.values
         ),
         job=item_job_id(batch.id, item.index),
         at=batch.created_at,

@@ -301,21 +301,13 @@ class Pressroom:
         return self._object(resource_path("batches", batch_id, "account"))
 
     def release(
-        self,
-        batch_id: str,
-        *,
-        documents: Sequence[int] | None = None,
-        reason: str | None = None,
+        self, batch_id: str, *, documents: Sequence[int] | None = None, reason: str | None = None
     ) -> Mapping[str, Any]:
         """Release held documents of a run, all by default, and return its account."""
         return self._decide(batch_id, "release", documents=documents, reason=reason)
 
     def reject(
-        self,
-        batch_id: str,
-        *,
-        documents: Sequence[int] | None = None,
-        reason: str | None = None,
+        self, batch_id: str, *, documents: Sequence[int] | None = None, reason: str | None = None
     ) -> Mapping[str, Any]:
         """Reject held documents of a run, all by default, and return its account."""
         return self._decide(batch_id, "reject", documents=documents, reason=reason)

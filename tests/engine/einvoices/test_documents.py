@@ -103,11 +103,7 @@ def test_a_violated_rule_is_reported_at_the_invoice_with_its_position():
     [first, second] = reported(
         document("<p>a</p>", data=changed(samples.put("totals.withVat", 236)))
     )
-    assert first == (
-        "einvoice-rule",
-        "einvoice",
-        RULE_TOLD,
-    )
+    assert first == ("einvoice-rule", "einvoice", RULE_TOLD)
     assert "BR-CO-16" in second[2]
 
 

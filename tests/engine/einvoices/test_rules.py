@@ -62,10 +62,7 @@ def test_written_xml_is_read_back(name):
     record = read(samples.full())
     found = read_invoice(write_invoice(record, profile))
     assert found.profile is profile
-    assert found.record == {
-        **select_terms(record, profile.level),
-        "guideline": profile.guideline,
-    }
+    assert found.record == {**select_terms(record, profile.level), "guideline": profile.guideline}
 
 
 @pytest.mark.parametrize("category", samples.RATES)
@@ -144,10 +141,7 @@ XRECHNUNG_BROKEN = [
     ("BR-DE-11", samples.drop("delivery.address.postCode")),
     ("BR-DE-14", samples.drop("vatBreakdown.0.rate")),
     ("BR-DE-15", samples.drop("buyerReference")),
-    (
-        "BR-DE-16",
-        samples.drop("seller.vatId", "seller.taxNumber", "taxRepresentative"),
-    ),
+    ("BR-DE-16", samples.drop("seller.vatId", "seller.taxNumber", "taxRepresentative")),
     ("BR-DE-17", samples.put("typeCode", "80")),
     ("BR-DE-19", samples.put("payment.accounts.0.iban", "DE02120300000000202052")),
     (

@@ -107,14 +107,7 @@ _FONTS = {
     "31-029": "ToUnicode maps to U+FEFF or U+FFFE",
     "31-030": "text shows .notdef",
 }
-CONDITIONS: Final = {
-    **_REAL_CONTENT,
-    **_DOCUMENT,
-    **_STRUCTURE,
-    **_TEXT,
-    **_ANNOTATIONS,
-    **_FONTS,
-}
+CONDITIONS: Final = {**_REAL_CONTENT, **_DOCUMENT, **_STRUCTURE, **_TEXT, **_ANNOTATIONS, **_FONTS}
 
 
 def name(number: str, detail: object = "") -> str:

@@ -414,10 +414,7 @@ DAMAGE: list[tuple[str, Damage]] = [
     ("7.1", lambda pdf: pdf.Root.__delitem__("/StructTreeRoot")),
     ("7.2", lambda pdf: element(pdf, "TD").A.__setitem__("/ColSpan", 3)),
     ("structure: ParentTree and tree differ", swap_parents),
-    (
-        "structure: ParentTree lacks content",
-        lambda pdf: pdf.pages[0].__delitem__("/StructParents"),
-    ),
+    ("structure: ParentTree lacks content", lambda pdf: pdf.pages[0].__delitem__("/StructParents")),
     (
         "structure: ParentTree and annotation differ",
         lambda pdf: pdf.pages[0].Annots[0].__delitem__("/StructParent"),

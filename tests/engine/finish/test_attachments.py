@@ -248,9 +248,7 @@ def test_a_payload_replaces_a_file_of_the_same_name():
     case = Case("attachment")
     overlay = '<document><attachment name="order.xml"><![CDATA[<own/>]]></attachment></document>'
     pdf = render(
-        prepare_template(case.source),
-        Payload(PayloadKind.XML, overlay.encode()),
-        options=OPTIONS,
+        prepare_template(case.source), Payload(PayloadKind.XML, overlay.encode()), options=OPTIONS
     ).pdf
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         assert opened.attachments["order.xml"].get_file().read_bytes() == b"<own/>"
@@ -278,25 +276,10 @@ def invoice(profile: str, name: str = "factur-x.xml", relationship: str = "alter
     [
         ("minimum", "factur-x.xml", "data", "MINIMUM"),
         ("basicwl", "factur-x.xml", "data", "BASIC WL"),
-        (
-            "basic",
-            "factur-x.xml",
-            "alternative",
-            "BASIC",
-        ),
+        ("basic", "factur-x.xml", "alternative", "BASIC"),
         ("en16931", "factur-x.xml", "source", "EN 16931"),
-        (
-            "extended",
-            "factur-x.xml",
-            "alternative",
-            "EXTENDED",
-        ),
-        (
-            "xrechnung",
-            "xrechnung.xml",
-            "alternative",
-            "XRECHNUNG",
-        ),
+        ("extended", "factur-x.xml", "alternative", "EXTENDED"),
+        ("xrechnung", "xrechnung.xml", "alternative", "XRECHNUNG"),
     ],
 )
 def test_an_invoice_is_declared_in_the_metadata(profile, name, relationship, level):
@@ -317,10 +300,7 @@ def test_an_invoice_is_declared_in_the_metadata(profile, name, relationship, lev
             invoice("en16931").replace(">urn:cen.eu:en16931:2017<", ">urn:other<"),
             "states no guideline",
         ),
-        (
-            invoice("en16931", relationship="supplement"),
-            '"alternative" or "source"',
-        ),
+        (invoice("en16931", relationship="supplement"), '"alternative" or "source"'),
         (invoice("minimum"), 'asks for "data"'),
     ],
 )

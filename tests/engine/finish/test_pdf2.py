@@ -61,10 +61,7 @@ def test_verapdf_finds_nothing_in_a_file_of_any_profile():
 @pytest.mark.services
 def test_verapdf_notices_what_a_file_lacks():
     (as_archive, as_accessible) = verapdf.judge(
-        [
-            ("pdf/a-4", made("pdf/a-2a")),
-            ("pdf/ua-2", made("pdf/a-4")),
-        ]
+        [("pdf/a-4", made("pdf/a-2a")), ("pdf/ua-2", made("pdf/a-4"))]
     )
     assert [one.split()[0] for one in as_archive][:2] == ["6.1.2-1", "6.1.3-4"]
     assert [one.split()[0] for one in as_accessible][:2] == ["5-1", "6.1.3-1"]

@@ -36,10 +36,7 @@ def test_a_flow_fills_the_areas_of_a_page_in_their_order():
 def test_a_flow_continues_in_the_areas_of_the_next_page():
     given = master(areas=(area(height=30), area(top=60, height=20)))
     document = laid(lines_of(8), masters=[given])
-    assert [texts(page) for page in document.pages] == [
-        ["1", "2", "3", "4", "5"],
-        ["6", "7", "8"],
-    ]
+    assert [texts(page) for page in document.pages] == [["1", "2", "3", "4", "5"], ["6", "7", "8"]]
 
 
 @pytest.mark.parametrize(
@@ -176,9 +173,7 @@ def test_a_shrinking_area_sets_its_flow_smaller():
 
 
 def test_a_bound_area_continues_a_paragraph_begun_before_it():
-    given = master(
-        areas=(area(height=20), area(top=30, height=40, overflow=Overflow.SHRINK)),
-    )
+    given = master(areas=(area(height=20), area(top=30, height=40, overflow=Overflow.SHRINK)))
     page = laid(lines_of(4), masters=[given]).pages[0]
     assert placed(page) == [("1", 0, 0), ("2", 0, 10), ("3", 0, 30), ("4", 0, 40)]
 
@@ -196,12 +191,7 @@ def test_a_box_in_the_text_counts_from_the_paper_not_from_the_area():
 
 
 def test_a_paragraph_continues_in_an_area_of_another_width():
-    given = master(
-        areas=(
-            area(width=20, height=20),
-            area(top=30, width=45),
-        )
-    )
+    given = master(areas=(area(width=20, height=20), area(top=30, width=45)))
     page = laid(p("aa bb cc dd ee ff gg hh"), masters=[given]).pages[0]
     assert texts(page) == ["aa", "bb", "cc dd ee", "ff gg hh"]
 

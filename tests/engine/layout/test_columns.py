@@ -42,12 +42,7 @@ def test_the_first_columns_are_the_longer_ones():
 def test_overflowing_columns_continue_on_the_next_page():
     document = laid(columns(lines_of(24)))
     assert [len(texts(page)) for page in document.pages] == [20, 4]
-    assert placed(document.pages[1]) == [
-        ("21", 0, 0),
-        ("22", 0, 10),
-        ("23", 50, 0),
-        ("24", 50, 10),
-    ]
+    assert placed(document.pages[1]) == [("21", 0, 0), ("22", 0, 10), ("23", 50, 0), ("24", 50, 10)]
 
 
 def test_the_gap_stands_between_columns():

@@ -17,11 +17,7 @@ from tests.images import (
     with_exif,
 )
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.pictures import (
-    ImageProperties,
-    prepare_image,
-    read_image_properties,
-)
+from workers.engine.layout.pictures import ImageProperties, prepare_image, read_image_properties
 from workers.engine.svg.canvas import VectorImage
 
 ALL = {**REFUSED, **BEYOND_COUNTING, **ACCEPTED, "nothing": NOTHING}

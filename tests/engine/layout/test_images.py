@@ -283,8 +283,7 @@ def test_cut_webp_is_refused_also_when_its_lengths_are_mended(lossless):
 
 
 @pytest.mark.parametrize(
-    "data",
-    [b"", b"hello", b"BM, a text", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"],
+    "data", [b"", b"hello", b"BM, a text", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"]
 )
 def test_other_formats_are_refused_by_their_bytes(data):
     assert (

@@ -151,9 +151,7 @@ def test_nowrap_text_stays_on_one_line():
 
 
 def test_the_first_line_is_indented():
-    page = laid(
-        p("aa bb cc", indent=15.0),
-    ).pages[0]
+    page = laid(p("aa bb cc", indent=15.0)).pages[0]
     assert placed(page) == [("aa bb cc", 15, 0)]
     assert broken("aaaa bbbb cccc", width=45, indent=10.0) == ["aaaa", "bbbb cccc"]
 

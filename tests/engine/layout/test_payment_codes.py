@@ -31,11 +31,7 @@ HCT = {
     "valid_until": "2026-12-31T23:59:59+01:00",
 }
 UPI = {"address": "shop@okbank", "name": "Tea & Co", "amount": 99}
-PIX = {
-    "key": "123e4567-e12b-12d1-a456-426655440000",
-    "name": "Fulano de Tal",
-    "city": "BRASILIA",
-}
+PIX = {"key": "123e4567-e12b-12d1-a456-426655440000", "name": "Fulano de Tal", "city": "BRASILIA"}
 SEPA = {"name": "Größe & Söhne", "iban": "DE02120300000000202051", "amount": 9, "text": "Nr. 7"}
 UPN = {
     "iban": "SI56 0203 6025 3863 406",

@@ -15,14 +15,7 @@ from workers.engine.layout.lines.fragments import (
     shaped_character_ends,
 )
 
-SAMPLES = {
-    "ar": "العربية",
-    "he": "שָׁלוֹם",
-    "hi": "हिन्दी",
-    "bn": "ক্ষমা",
-    "ta": "கொடு",
-    "th": "น้ำใจ",
-}
+SAMPLES = {"ar": "العربية", "he": "שָׁלוֹם", "hi": "हिन्दी", "bn": "ক্ষমা", "ta": "கொடு", "th": "น้ำใจ"}
 
 
 def shaped(word: str, lang: str, *, is_rtl: bool = False):

@@ -152,10 +152,7 @@ class TestBreaks:
 
     def test_a_block_that_avoids_a_break_before_it_takes_the_last_lines_along(self):
         end = div(lines_of(2), before=BreakTo.AVOID, avoid_inside=True)
-        assert pages(lines_of(9, orphans=2, widows=3), end) == [
-            list("123456"),
-            [*"789", "1", "2"],
-        ]
+        assert pages(lines_of(9, orphans=2, widows=3), end) == [list("123456"), [*"789", "1", "2"]]
         inside = div(p("a"), div(lines_of(8, orphans=2, widows=2)))
         assert pages(inside, end) == [["a", *"123456"], [*"78", "1", "2"]]
 
@@ -404,11 +401,7 @@ class TestRows:
 class TestLists:
     def test_markers_hang_before_the_first_line(self):
         page = laid(ul("one two three four five six")).pages[0]
-        assert placed(page) == [
-            ("*", 11, 0),
-            ("one two three", 20, 0),
-            ("four five six", 20, 10),
-        ]
+        assert placed(page) == [("*", 11, 0), ("one two three", 20, 0), ("four five six", 20, 10)]
 
     def test_a_broken_item_has_one_marker(self):
         document = laid(lines_of(9), ul("one two three four five six"))

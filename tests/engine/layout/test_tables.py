@@ -361,10 +361,7 @@ class TestPieces:
             heads=[group(tr(ONE, "H"))],
             feet=[group(tr(ONE, "carried"), on=Occurrence.NOT_LAST)],
         )
-        assert pages(made, sums) == [
-            ["H", *"1234567", "carried"],
-            ["H", "8", "9", *"123"],
-        ]
+        assert pages(made, sums) == [["H", *"1234567", "carried"], ["H", "8", "9", *"123"]]
         assert pages(table(body(*numbered(2))), sums) == [["1", "2", *"123"]]
 
     def test_a_row_may_begin_a_page(self):
@@ -374,8 +371,7 @@ class TestPieces:
     def test_a_group_head_is_repeated_while_its_group_continues(self):
         sticky = template(1, repeats=True)
         made = table(
-            body(tr(sticky, "G1"), *numbered(11)),
-            body(tr(sticky, "G2"), *numbered(3, first=12)),
+            body(tr(sticky, "G1"), *numbered(11)), body(tr(sticky, "G2"), *numbered(3, first=12))
         )
         assert pages(made)[1] == ["G1", "10", "11", "G2", "12", "13", "14"]
 

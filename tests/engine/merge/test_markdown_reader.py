@@ -85,10 +85,7 @@ def read(text: str) -> tuple[str, list[str]]:
                 "<tbody><tr><td>1</td><td text-align=right>2</td></tr></tbody></table>"
             ),
         ),
-        (
-            "a[^1]\n\n[^1]: note",
-            "<p>a<footnote>note</footnote></p>",
-        ),
+        ("a[^1]\n\n[^1]: note", "<p>a<footnote>note</footnote></p>"),
     ],
 )
 def test_each_construct_has_its_element(markdown: str, elements: str):

@@ -99,10 +99,7 @@ def test_fields_and_lets_are_replaced_and_added():
         ('<page final="true"/>', "<page/>"),
         ('<security final="true"/>', '<security copy="true"/>'),
         ('<data final="true"/>', "<data/>"),
-        (
-            '<data><field name="x" final="true"/></data>',
-            '<data><field name="x"/></data>',
-        ),
+        ('<data><field name="x" final="true"/></data>', '<data><field name="x"/></data>'),
         (
             '<data><let name="x" value="1" final="true"/></data>',
             '<data><let name="x" value="2"/></data>',

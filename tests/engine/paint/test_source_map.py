@@ -53,9 +53,6 @@ def test_all_that_stands_on_a_page_with_bleed_moves_with_its_paper():
         assert [float(edge) for edge in first.Rect] == [25, 190, 55, 195]
         assert [
             float(edge) for edge in (*second.Dest[2:4], opened.Root.Outlines.First.Dest[3])
-        ] == [
-            *(55, 165),
-            185,
-        ]
+        ] == [*(55, 165), 185]
         assert float(opened.Root.Names.Dests.Names[1][2]) == 55
         assert "/TrimBox" not in opened.pages[1].obj

@@ -151,10 +151,7 @@ def test_names_and_attributes_come_from_the_groups_above():
     assert [
         (each.name, each.type.value, each.value, each.page, each.is_required)
         for each in read_form(save(pdf)).fields
-    ] == [
-        ("buyer.name", "text", "Ada", 1, True),
-        ("buyer.ok", "checkbox", None, None, False),
-    ]
+    ] == [("buyer.name", "text", "Ada", 1, True), ("buyer.ok", "checkbox", None, None, False)]
 
 
 def states(*names: str) -> Dictionary:

@@ -102,9 +102,7 @@ def nested_copies(levels: int, copies: int) -> bytes:
             )
             + '<rect width="99" height="99" mask="url(#m8)"/>'
         ),
-        svg(
-            "<style>" + ".a{fill:red}" * 1900 + "</style>" + '<g class="a"/>' * 40_000,
-        ),
+        svg("<style>" + ".a{fill:red}" * 1900 + "</style>" + '<g class="a"/>' * 40_000),
     ],
 )
 def test_bombs_are_refused_soon(data: bytes):

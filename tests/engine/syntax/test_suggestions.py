@@ -40,18 +40,7 @@ def test_similar_names_are_suggested(word, right):
 @pytest.mark.parametrize(
     "word",
     [
-        *(
-            "sidenote",
-            "para",
-            "h7",
-            "tx",
-            "head",
-            "text",
-            "main",
-            "svg",
-            "title",
-            "center",
-        ),
+        *("sidenote", "para", "h7", "tx", "head", "text", "main", "svg", "title", "center"),
         *("", "x", "article", "diagram", "iframe", "script", "a" * 41, "漢", "abcdefghijklmnop"),
     ],
 )

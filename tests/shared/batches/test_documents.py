@@ -74,12 +74,7 @@ def rows(data: bytes, sizes=(7,), charset=None) -> list[object]:
 @pytest.mark.parametrize("sizes", [(1,), (2, 3), (7,), (1000,)])
 def test_each_line_is_a_document(sizes):
     data = b'\xef\xbb\xbf{"a":1}\n\n  {"b":"\xc3\xa4"}  \r\n \t \nno json\n{"last":1}'
-    assert ndjson(data, sizes) == [
-        b'{"a":1}',
-        b'{"b":"\xc3\xa4"}',
-        b"no json",
-        b'{"last":1}',
-    ]
+    assert ndjson(data, sizes) == [b'{"a":1}', b'{"b":"\xc3\xa4"}', b"no json", b'{"last":1}']
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b" \n\r\n\t", b"\xef\xbb\xbf\n"])

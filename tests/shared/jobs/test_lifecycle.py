@@ -113,11 +113,7 @@ def test_job_ends_are_stored_together_and_notified_per_account(database, accept,
     assert read(database, jobs[1]).error == {"statusCode": 400}
     assert [read(database, job).status for job in jobs] == [each.status for each in ends]
     assert told(database) == sorted(
-        [
-            ("job.succeeded", jobs[0].id),
-            ("job.failed", jobs[1].id),
-            ("job.failed", jobs[3].id),
-        ]
+        [("job.succeeded", jobs[0].id), ("job.failed", jobs[1].id), ("job.failed", jobs[3].id)]
     )
 
 

@@ -23,13 +23,7 @@ POPPLER = Path(__file__).with_name("poppler_forms.py")
 PYTHON = "/usr/bin/python3"  # of the distribution, which has poppler's bindings
 WRITERS = ("chromium", "pdfjs", "pdfium", "poppler")
 EMPTY = {"who": "Ada", "yes": "", "kind": "a", "land": "", "note": "one\ntwo"}
-TYPED = {
-    "who": "Grace Höpper",
-    "yes": "1",
-    "kind": "b & c",
-    "land": "DE",
-    "note": "three\nfour",
-}
+TYPED = {"who": "Grace Höpper", "yes": "1", "kind": "b & c", "land": "DE", "note": "three\nfour"}
 
 Fill = Callable[[bytes], bytes]
 

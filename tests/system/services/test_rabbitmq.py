@@ -27,9 +27,7 @@ from tests.system.test_previews import (  # noqa: F401 - run here once more
     author,
     test_a_newer_call_of_a_session_stops_the_older_in_its_worker,
 )
-from tests.system.test_renders import (  # noqa: F401 - run here once more
-    test_only_successful_renders_are_counted,
-)
+from tests.system.test_renders import test_only_successful_renders_are_counted  # noqa: F401 - run here once more
 from tests.waiting import wait_until, within
 
 HELLO = "<document version='1'><flow><p>Hello</p></flow></document>"

@@ -8,12 +8,7 @@ from workers.engine.einvoices.files import (
     read_invoice,
     write_invoice,
 )
-from workers.engine.einvoices.findings import (
-    MAX_VIOLATIONS,
-    RuleViolation,
-    Severity,
-    Verdict,
-)
+from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation, Severity, Verdict
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.packs import (
     MANIFEST,

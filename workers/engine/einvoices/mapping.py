@@ -252,11 +252,7 @@ class _RecordReader:
         return any(self.matches(child, one, stack) for one in element)
 
     def read_into(
-        self,
-        node: MappingNode,
-        element: Element,
-        stack: Stack,
-        groups: tuple[BusinessGroup, ...],
+        self, node: MappingNode, element: Element, stack: Stack, groups: tuple[BusinessGroup, ...]
     ) -> None:
         """Read the content of an element into the current record."""
         if node.value:
@@ -278,11 +274,7 @@ class _RecordReader:
             self._enter(child, inner, stack, groups)
 
     def _enter(
-        self,
-        node: MappingNode,
-        element: Element,
-        stack: Stack,
-        groups: tuple[BusinessGroup, ...],
+        self, node: MappingNode, element: Element, stack: Stack, groups: tuple[BusinessGroup, ...]
     ) -> None:
         inner, own_groups = stack, groups
         if node.inside:

@@ -16,17 +16,8 @@ from typing import Final, Literal
 import pikepdf
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
-from workers.engine.finish.metadata import (
-    add_output_intent,
-    describe_conformance,
-)
-from workers.engine.ports import (
-    NO_PROFILES,
-    Attachment,
-    ConformanceProfiles,
-    Metadata,
-    Security,
-)
+from workers.engine.finish.metadata import add_output_intent, describe_conformance
+from workers.engine.ports import NO_PROFILES, Attachment, ConformanceProfiles, Metadata, Security
 
 _RELATIONSHIPS: Final = {  # ISO 32000-2, table 43
     "unspecified": "/Unspecified",

@@ -20,13 +20,7 @@ from workers.engine.fonts.sanitizing import (
     make_painter,
     write_font_file,
 )
-from workers.engine.fonts.sets import (
-    BUNDLED,
-    FONT_SETS,
-    FontFaceDeclaration,
-    FontRequest,
-    FontSet,
-)
+from workers.engine.fonts.sets import BUNDLED, FONT_SETS, FontFaceDeclaration, FontRequest, FontSet
 from workers.engine.fonts.shaping import (
     Cluster,
     Shaper,

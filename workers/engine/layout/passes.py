@@ -349,10 +349,7 @@ def _draw_page(
     paper.draw_page_boxes(context, canvas, boxes, are_over=True)
     paper.draw_marks(context, canvas, master.marks, start)
     paper.check_zones(
-        context,
-        canvas,
-        dict.fromkeys(Rectangle(*zone) for zone in document.reserved_zones),
-        start,
+        context, canvas, dict.fromkeys(Rectangle(*zone) for zone in document.reserved_zones), start
     )
     page_checks.check_windows(context, canvas, start)
     page_checks.check_codes(context, canvas, are_all_printed=document.has_print_checks)

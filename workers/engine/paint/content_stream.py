@@ -502,10 +502,7 @@ class ContentStreamWriter:
         self._out.append(self._rectangle(*box, item.radius))
 
     def _begin_path(
-        self,
-        operator: bytes,
-        color: Color,
-        line: tuple[float, tuple[float, ...]] | None = None,
+        self, operator: bytes, color: Color, line: tuple[float, tuple[float, ...]] | None = None
     ) -> None:
         """Continue the current path if it is painted alike, else start one."""
         current = self._state.fill if line is None else self._state.stroke

@@ -15,10 +15,7 @@ from urllib.parse import quote
 
 from workers.engine.fonts import Face
 from workers.engine.layout import display
-from workers.engine.paint.canvas_file import (
-    CanvasFile,
-    PaintedContent,
-)
+from workers.engine.paint.canvas_file import CanvasFile, PaintedContent
 from workers.engine.paint.content_stream import ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.form_fields import FormFields
 from workers.engine.paint.structure_tree import StructureTree

@@ -11,14 +11,7 @@ from unicodedata import category
 
 from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.characters import has_right_to_left
-from workers.engine.fonts import (
-    BUNDLED,
-    Cluster,
-    Face,
-    FontRequest,
-    needs_shaping,
-    shape_word,
-)
+from workers.engine.fonts import BUNDLED, Cluster, Face, FontRequest, needs_shaping, shape_word
 from workers.engine.svg.paths import SegmentPen, Segments
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.styles import SvgStyle, font_size, is_bold

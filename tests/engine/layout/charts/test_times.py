@@ -80,11 +80,7 @@ def test_days_lead_back_to_their_moment(moment):
 
 def test_the_year_stands_where_it_changes():
     moments = [at(2025, 12, 1), at(2026, 1, 1), at(2026, 2, 1)]
-    assert label_moments(moments, "month", write) == [
-        ("Dec", "2025"),
-        ("Jan", "2026"),
-        ("Feb", ""),
-    ]
+    assert label_moments(moments, "month", write) == [("Dec", "2025"), ("Jan", "2026"), ("Feb", "")]
 
 
 def test_a_format_of_the_author_is_all_that_is_written():

@@ -102,11 +102,7 @@ def test_a_slot_that_nothing_fills_shows_its_own_content():
     head = part("<p><slot>none of {{ x }}</slot></p>", "x='x'")
     assert texts(
         '<use part="a"/><use part="a"> <!-- c --> </use><use part="a">y</use>', head=head
-    ) == [
-        "none of x",
-        "none of x",
-        "y",
-    ]
+    ) == ["none of x", "none of x", "y"]
 
 
 def test_a_part_in_a_line_brings_no_spaces_of_its_own():

@@ -141,10 +141,7 @@ def test_numbers_that_repeat_each_other_stay_short():
             "<p for='n in range(90)'><group for='m in range(900)'><running name='a' value='m'/><running name='a' value='n'/></group></p>",
             "too-many-running-values",
         ),
-        (
-            '<toc for="n in range(300)"/><h1 for="n in range(1000)">a</h1>',
-            "too-many-entries",
-        ),
+        ('<toc for="n in range(300)"/><h1 for="n in range(1000)">a</h1>', "too-many-entries"),
     ],
 )
 def test_the_counters_of_a_document_are_bounded(body: str, code: str):

@@ -62,10 +62,7 @@ def test_a_new_key_is_shown_once(page: Page, account):
 
 def test_a_key_of_few_scopes_sees_what_it_may(open_page, address, account):
     made = account.request(
-        "POST",
-        "/v2/keys",
-        b'{"scopes": ["render"]}',
-        headers={"Content-Type": "application/json"},
+        "POST", "/v2/keys", b'{"scopes": ["render"]}', headers={"Content-Type": "application/json"}
     )
     page = open_page()
     page.goto(address)

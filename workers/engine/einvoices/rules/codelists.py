@@ -7,12 +7,7 @@ from typing import Final
 
 from workers.engine.einvoices.codes import COUNTRIES, load_codes
 from workers.engine.einvoices.mapping import Record
-from workers.engine.einvoices.rules.rule import (
-    BusinessRule,
-    Condition,
-    InvoiceRecord,
-    find_member,
-)
+from workers.engine.einvoices.rules.rule import BusinessRule, Condition, InvoiceRecord, find_member
 
 _GREECE: Final = "EL"  # prefix of VAT identifiers (directive 2006/112/EC, article 215)
 _EXEMPTIONS: Final = "exemption-reasons"

@@ -23,12 +23,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.elements.text import NUMBER_GAP, measure_label, set_number
 from workers.engine.layout.lines.drawing import draw_lines, make_glyphs
-from workers.engine.layout.lines.fragments import (
-    GlyphStyle,
-    Line,
-    line_metrics,
-    make_glyph_style,
-)
+from workers.engine.layout.lines.fragments import GlyphStyle, Line, line_metrics, make_glyph_style
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.syntax.identifiers import is_in_arabic_script
 from workers.engine.tree.expressions.running_text import apply_text_transform

@@ -26,11 +26,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import Item, LinkArea, Owner, Stroke
 from workers.engine.layout.lines.breaking import break_lines, measure_inlines, remember_lines
-from workers.engine.layout.lines.drawing import (
-    add_ellipsis,
-    draw_lines,
-    make_glyphs,
-)
+from workers.engine.layout.lines.drawing import add_ellipsis, draw_lines, make_glyphs
 from workers.engine.layout.lines.fragments import (
     BrokenFigure,
     GlyphStyle,

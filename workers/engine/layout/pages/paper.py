@@ -269,10 +269,7 @@ def draw_marks(
 
 
 def check_zones(
-    context: LayoutContext,
-    canvas: PageCanvas,
-    zones: Mapping[Rectangle, Source | None],
-    start: int,
+    context: LayoutContext, canvas: PageCanvas, zones: Mapping[Rectangle, Source | None], start: int
 ) -> None:
     """Warn of items from `start` on in the zones of marks, if the page is a front."""
     if not canvas.values.is_front:

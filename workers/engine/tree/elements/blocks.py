@@ -18,12 +18,7 @@ from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import BLOCKS, INLINE
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import (
-    NodeBuilder,
-    Nodes,
-    sequence,
-    source_maker,
-)
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import (
     compile_controlled,

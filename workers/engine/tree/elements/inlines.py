@@ -14,12 +14,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import (
-    NodeBuilder,
-    Nodes,
-    sequence,
-    source_maker,
-)
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import read_id, report_page_time

@@ -287,11 +287,7 @@ class StyleSheet:
         return name
 
     def compute_anonymous(
-        self,
-        parent: ComputedStyle,
-        *entries: str,
-        is_inline: bool = False,
-        in_table: bool = False,
+        self, parent: ComputedStyle, *entries: str, is_inline: bool = False, in_table: bool = False
     ) -> ComputedStyle:
         """Return the style of a box that no element makes, computed once for each parent.
 
