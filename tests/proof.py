@@ -22,7 +22,7 @@ from deploy.tools.gallery import OPTIONS
 from shared.templates.public import FOLDER
 from tests.engine.einvoices import samples
 from tests.engine.finish import verapdf
-from tests.runs import read_runs
+from tests.runs import merge_runs, read_runs
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.einvoices import PROFILES, Level, read_invoice, read_record, write_invoice
 from workers.engine.local_files import LinkedFiles
@@ -180,10 +180,7 @@ def main() -> None:
         names = sorted(path.stem for path in FOLDER.glob("service-*.xml"))
         rows = [*check_templates(names), *check_invoices()]
         date = datetime.now(UTC).date().isoformat()
-    runs = {
-        kind: [*({row["run"]: row for row in (*before, *read_runs(kind))}.values())]
-        for kind, before in published["runs"].items()
-    }
+    runs = {kind: merge_runs(before, read_runs(kind)) for kind, before in published["runs"].items()}
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     written = (
         f'{{"date": "{date}", "runs": {json.dumps(runs, indent=1)}, "files": [\n{lines}\n]}}\n'
