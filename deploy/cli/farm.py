@@ -119,6 +119,9 @@ class FarmStores:
             raise CommandFailed("nothing is changed: Redis does not respond") from error
 
 
+_BROKER, _MEMORY_REDIS = "PRESSROOM_BROKER_URL", "PRESSROOM_MEMORY_REDIS_URL"
+
+
 @dataclass(frozen=True, slots=True)
 class FarmLocation:
     """The addresses of a farm's stores.
@@ -131,6 +134,7 @@ class FarmLocation:
     shards: tuple[ShardAddress, ...]
     blob_url: str | None
     broker_url: str = ""  # where it is not Redis
+    memory_url: str = ""  # of the Redis that keeps nothing
     folder: DataFolder | None = None
     record: FarmRecord | None = None
 
@@ -178,8 +182,10 @@ def find_farm(data: Path | None) -> FarmLocation:
         shards = parse_shards(redis_url)
     except ValueError as error:
         raise CommandFailed(f"PRESSROOM_REDIS_URL: {error}") from error
-    broker_url = environment.get("PRESSROOM_BROKER_URL", "")
-    return FarmLocation(database_url, shards, environment.get("PRESSROOM_BLOB_URL"), broker_url)
+    blob_url, broker_url = environment.get("PRESSROOM_BLOB_URL"), environment.get(_BROKER, "")
+    return FarmLocation(
+        database_url, shards, blob_url, broker_url, environment.get(_MEMORY_REDIS, "")
+    )
 
 
 def _find_embedded(folder: DataFolder) -> FarmLocation:
@@ -187,9 +193,8 @@ def _find_embedded(folder: DataFolder) -> FarmLocation:
     if record is None:
         return FarmLocation(folder.database_url, (), folder.blob_url, folder=folder)
     shards = parse_shards(record.redis_url)
-    return FarmLocation(
-        record.database_url, shards, record.blob_url, record.broker_url, folder, record
-    )
+    urls = record.blob_url, record.broker_url, record.memory_redis_url
+    return FarmLocation(record.database_url, shards, *urls, folder, record)
 
 
 def run_migrate(arguments: argparse.Namespace) -> Result:

@@ -75,6 +75,8 @@ class _StatusReport:
             found["processes"] = self._find_processes(record)
         found["stores"] = self._stores
         found |= self._read_shards()
+        if place.memory_url:
+            self._ping("memory_redis", "the Redis that keeps nothing", place.memory_url)
         found |= self._read_database()
         if (blob_url := place.blob_url) is not None:
             # Opened inside the check, so that an invalid URL is reported as a problem too.
@@ -134,12 +136,15 @@ class _StatusReport:
 
     def _ping_servers(self) -> None:
         """Check whether the Redis servers answer while the queues cannot be read."""
+        for shard in self._place.shards:
+            self._ping("redis", "Redis", shard.url)
+
+    def _ping(self, store: str, name: str, url: str) -> None:
         from shared.queue.connection import connect  # late, as below
         from shared.queue.shard_layout import check_writable
 
-        for shard in self._place.shards:
-            with connect(shard.url) as redis:
-                self._check("redis", "Redis", partial(check_writable, redis))
+        with connect(url) as redis:
+            self._check(store, name, partial(check_writable, redis))
 
     def _read_shard(
         self, shard: ShardAddress, queues: Queues | None, shown: dict[str, list[dict[str, Any]]]

@@ -30,6 +30,7 @@ class FarmRecord:
     redis_url: str  # the URLs of all shards, separated by spaces
     blob_url: str
     broker_url: str = ""  # where it is not Redis
+    memory_redis_url: str = ""  # of the Redis that keeps nothing, if any
     ports: Mapping[str, int] = field(default_factory=dict)
     processes: Mapping[str, int] = field(default_factory=dict)
     restarts: Mapping[str, int] = field(default_factory=dict)

@@ -240,6 +240,7 @@ class EmbeddedFarm:
             database_url=settings.database_url,
             redis_url=settings.redis_url,
             broker_url=settings.broker_url,
+            memory_redis_url=settings.memory_redis_url,
             blob_url=settings.blob_url,
             ports={
                 "front": self._port,

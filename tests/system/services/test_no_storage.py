@@ -146,6 +146,7 @@ def test_nothing_of_an_account_that_keeps_nothing_is_written_to_a_disk(tmp_path:
             tmp_path / "farm", environment={"PRESSROOM_MEMORY_REDIS_URL": url, "TMPDIR": memory}
         ) as farm,
     ):
+        assert farm.command("status")["stores"]["memory_redis"]
         kept, unkept = (open_account(farm, plan="paid", name=name) for name in ("A", "B"))
         farm.command("account", "set", unkept.id, "--result-hours", "0")
         with traced(farm, tmp_path / "trace") as trace:
