@@ -21,6 +21,7 @@ ONLY_BY_RENDERING: Final = frozenset(
             "chart-too-dense", "chart-too-small", "field-overflow", "field-rotated",
             "qr-bill-columns", "qr-bill-footer", "qr-bill-paper",
         ),
+        "marks-value",  # of a set of more sheets than one
         "barcode-module",  # which the room of a code decides
         "barcode-text",  # no text below a code, or too narrow a one
         # What is drawn in the end, of which less may be written.

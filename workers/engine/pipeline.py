@@ -20,6 +20,7 @@ from workers.engine.layout.display import LaidOutDocument
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements.barcodes import check_barcodes, encode_barcode
 from workers.engine.layout.output_intents import load_output_intent
+from workers.engine.layout.pages.paper import check_marks
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.pictures import check_pictures
 from workers.engine.merge.composition import compose_template
@@ -313,6 +314,7 @@ def _build_for_validation(
         document = compiled.build(merged.data, options, findings, validator=_make_validator())
         check_accessibility(document, findings, has_contrast=True)
         check_pictures(document, resources=resources, findings=findings)
+        check_marks(document, findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)
             load_output_intent(document, resources, findings)

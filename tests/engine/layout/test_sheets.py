@@ -12,7 +12,7 @@ import zxingcpp
 
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.merged_pdf import MergedPart, read_marks, write_marks
-from workers.engine.pipeline import prepare_template, render
+from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions
 
 OPTIONS = RenderOptions(datetime(2026, 11, 27, tzinfo=UTC))
@@ -156,9 +156,14 @@ def test_a_zone_reserved_for_marks_of_a_plan_is_checked_on_fronts():
     ],
 )
 def test_wrong_marks_are_errors_that_name_what_is_accepted(marks, reported):
+    source = f"<document><page><marks {marks}/></page><flow><p>x</p></flow></document>"
     with pytest.raises(AuthoringError) as raised:
-        rendered(f"<document><page><marks {marks}/></page><flow><p>x</p></flow></document>")
+        rendered(source)
     assert reported in str(raised.value)
+    found = validate(prepare_template(source.encode()), None, options=OPTIONS)
+    assert [each.text.partition(" (")[0] for each in found.errors] == [
+        each.text.partition(" (")[0] for each in raised.value.diagnostics
+    ]
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,8 @@ def paginate(
     Raises:
         AuthoringError: The document cannot be paginated.
     """
+    paper.check_marks(document, findings)
+    findings.raise_errors()
     if fonts is None:
         fonts = find_fonts(document.fonts, resources, findings)
         findings.raise_errors()

@@ -13,7 +13,7 @@ from math import cos, inf, radians, sin
 from typing import Final
 
 from workers.engine.barcodes import BarcodeSpec
-from workers.engine.diagnostics import Severity
+from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout import display
 from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.positioning import draw_positioned
@@ -39,7 +39,14 @@ from workers.engine.layout.pages.source_map import find_touching, text_of
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
 from workers.engine.syntax.names import fill_mark_format
-from workers.engine.tree.document import Area, PageMaster, RunningBox, SheetMarks, Watermark
+from workers.engine.tree.document import (
+    Area,
+    Document,
+    PageMaster,
+    RunningBox,
+    SheetMarks,
+    Watermark,
+)
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import ImageSource
 from workers.engine.tree.nodes import Block, Container, Occurrence, Role, Source
@@ -200,6 +207,15 @@ def place_marks(
         Rectangle(marks.left + x * across, marks.top + y * down, width * across, height * down)
         for x, y, width, height in symbol.rectangles
     ], wrapped
+
+
+def check_marks(document: Document, findings: Findings) -> None:
+    """Report marks that the only sheet of a set could not have, of all pages, whether they are drawn or not."""
+    for one in (marks for master in document.masters for marks in master.marks):
+        placed = place_marks(one, 1, 1)
+        if isinstance(placed, ContentProblem):
+            place = None if one.source is None else one.source.location
+            findings.error("marks-value", f"{placed.text}. Change `format`.", place)
 
 
 def find_zone(marks: SheetMarks) -> Rectangle:
