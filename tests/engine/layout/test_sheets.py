@@ -153,6 +153,7 @@ def test_a_zone_reserved_for_marks_of_a_plan_is_checked_on_fronts():
         ('type="itf" left="1mm" top="9mm" format="{set:06}{sheet:03}"', "an even number of digits"),
         ('type="itf" left="1mm" top="9mm" format="{page}"', "{job}, {set}, {sheet}"),
         ('type="omr" left="1mm" top="9mm" inserts="5"', "feeders from 1 to 4"),
+        ('type="datamatrix" left="left" top="9mm"', "`left`"),
     ],
 )
 def test_wrong_marks_are_errors_that_name_what_is_accepted(marks, reported):
