@@ -314,13 +314,13 @@ def _build_for_validation(
         document = compiled.build(merged.data, options, findings, validator=_make_validator())
         check_accessibility(document, findings, has_contrast=True)
         check_pictures(document, resources=resources, findings=findings)
-        if not findings.error_count:  # a mark whose place is wrong has none
-            check_marks(document, findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)
             load_output_intent(document, resources, findings)
         if document.security is not None:
             check_passwords(document.security)
+        if not findings.error_count:  # a mark whose place is wrong has none
+            check_marks(document)
     except AuthoringError as error:
         findings.add_all(error.diagnostics)
 

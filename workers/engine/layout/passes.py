@@ -102,8 +102,7 @@ def paginate(
     Raises:
         AuthoringError: The document cannot be paginated.
     """
-    paper.check_marks(document, findings)
-    findings.raise_errors()
+    paper.check_marks(document)
     if fonts is None:
         fonts = find_fonts(document.fonts, resources, findings)
         findings.raise_errors()

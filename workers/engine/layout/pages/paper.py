@@ -209,13 +209,19 @@ def place_marks(
     ], wrapped
 
 
-def check_marks(document: Document, findings: Findings) -> None:
-    """Report marks that the only sheet of a set could not have, of all pages, whether they are drawn or not."""
+def check_marks(document: Document) -> None:
+    """Hold the marks of all pages, drawn or not, against their code, for the only sheet of a set.
+
+    Raises:
+        AuthoringError: a code cannot hold its marks.
+    """
+    findings = Findings()
     for one in (marks for master in document.masters for marks in master.marks):
         placed = place_marks(one, 1, 1)
         if isinstance(placed, ContentProblem):
             place = None if one.source is None else one.source.location
             findings.error("marks-value", f"{placed.text}. Change `format`.", place)
+    findings.raise_errors()
 
 
 def find_zone(marks: SheetMarks) -> Rectangle:
