@@ -30,9 +30,8 @@ if place then
 else
     local fetching = tonumber(redis.call('HGET', 'places:fetching', account) or '0')
     if waiting + fetching >= tonumber(ARGV[6]) then
-        local seconds = tonumber(redis.call('HGET', 'places:seconds', account) or UNKNOWN_SECONDS)
         local held = tonumber(redis.call('ZSCORE', 'places:held', account) or '1')
-        return {'full', waiting + fetching, math.ceil(waiting * seconds / math.max(held, 1))}
+        return {'full', waiting + fetching, math.ceil(waiting * find_seconds(account) / math.max(held, 1))}
     end
 end
 redis.call('RPUSH', line, job)

@@ -9,14 +9,17 @@
 -- places:line:ID   queue of an account's waiting jobs, the oldest at the left
 -- places:fetching  hash of accounts: number of jobs that wait for remote images
 -- places:seconds   hash of accounts: average time that recent jobs held a place
--- places:facts     hash: held places, slots of the workers, the number of the last grant
+-- places:expected  hash of held jobs: microseconds that each may take
+-- places:facts     hash: held places, microseconds that these may take, slots of the workers, the number of the
+--                  last grant
 -- place:JOB        list that wakes the front of a waiting job: 'held', or 'gone' if it no longer waits
 --
 -- The keys are not in KEYS: which of them a script needs depends on the state.
 
 local RECENT_SECONDS = 10  -- an account shares the slots for this long after its last job
-local QUEUE_SECONDS = 0.03  -- jobs queued beyond the slots take at most this time,
-local ALONE_SECONDS = 0.25  -- or this time if no other account is active
+local QUEUE_SECONDS = 0.01  -- a job may queue beyond the slots if those before it take less time,
+local ALONE_SECONDS = 0.25  -- or less than this if no other account is active
+local QUEUED_PER_SLOT = 4
 local UNKNOWN_SECONDS = 1.0  -- assumed duration of a job of an account without recent jobs
 local WAKE_TTL_SECONDS = 60
 local CLEARED_AT_ONCE = 20
@@ -44,27 +47,36 @@ local function write_place(job, state, now, queue, account)
 end
 
 -- Active accounts share the slots. An account may exceed its share, but a place stays free for each other
--- active account that holds none, up to half of the slots. Short jobs may queue beyond the slots, so that
--- no slot idles while the next job is delivered.
+-- active account that holds none, up to half of the slots. Jobs may queue behind short ones beyond the slots,
+-- so that no slot idles while the next job is delivered; how long the job itself may take does not count, or
+-- the jobs of others would always be before a long one.
 local function may_hold(account, now)
-    local facts = redis.call('HMGET', 'places:facts', 'slots', 'held')
+    local facts = redis.call('HMGET', 'places:facts', 'slots', 'held', 'expected')
     local slots = math.max(tonumber(facts[1] or '0'), 1)
+    local held = tonumber(facts[2] or '0')
     local mine = tonumber(redis.call('ZSCORE', 'places:held', account) or '0')
-    local seconds = tonumber(redis.call('HGET', 'places:seconds', account) or UNKNOWN_SECONDS)
     local active = redis.call('ZCOUNT', 'places:recent', now - RECENT_SECONDS, '+inf')
-    local queue_seconds = active > 1 and QUEUE_SECONDS or ALONE_SECONDS
-    local limit = slots + math.min(math.floor(queue_seconds * slots / seconds), 4 * slots)
     if mine >= math.max(math.floor(slots / math.max(active, 1)), 1) then
         local idle = math.max(active - redis.call('ZCARD', 'places:held'), 0)
-        limit = limit - math.min(idle, math.floor(slots / 2))
+        held = held + math.min(idle, math.floor(slots / 2))
     end
-    return tonumber(facts[2] or '0') < limit
+    if held < slots then return true end
+    local queue_seconds = active > 1 and QUEUE_SECONDS or ALONE_SECONDS
+    return tonumber(facts[3] or '0') < queue_seconds * slots * 1000000
+        and held < (1 + QUEUED_PER_SLOT) * slots
+end
+
+local function find_seconds(account)
+    return tonumber(redis.call('HGET', 'places:seconds', account) or UNKNOWN_SECONDS)
 end
 
 local function hold_place(job, now, queue, account)
     write_place(job, 'held', now, queue, account)
     redis.call('ZINCRBY', 'places:held', 1, account)
     redis.call('HINCRBY', 'places:facts', 'held', 1)
+    local expected = math.floor(find_seconds(account) * 1000000)
+    redis.call('HSET', 'places:expected', job, expected)
+    redis.call('HINCRBY', 'places:facts', 'expected', expected)
     redis.call('HSET', 'places:granted', account, redis.call('HINCRBY', 'places:facts', 'turn', 1))
 end
 
@@ -75,7 +87,7 @@ local function take_turn(account)
 end
 
 local function note_seconds(account, seconds)
-    local before = tonumber(redis.call('HGET', 'places:seconds', account) or UNKNOWN_SECONDS)
+    local before = find_seconds(account)
     local average = math.max(seconds, 0.7 * before + 0.3 * seconds, 0.0001)
     if math.abs(average - before) > before / 10 then
         redis.call('HSET', 'places:seconds', account, string.format('%.6f', average))
@@ -87,11 +99,13 @@ local function wake(job, state)
     redis.call('EXPIRE', 'place:' .. job, WAKE_TTL_SECONDS)
 end
 
-local function decrement_held(account)
+local function end_hold(job, account)
     if tonumber(redis.call('ZINCRBY', 'places:held', -1, account)) <= 0 then
         redis.call('ZREM', 'places:held', account)
     end
     redis.call('HINCRBY', 'places:facts', 'held', -1)
+    redis.call('HINCRBY', 'places:facts', 'expected', -(redis.call('HGET', 'places:expected', job) or 0))
+    redis.call('HDEL', 'places:expected', job)
 end
 
 local function remove_place(job, place)
@@ -99,7 +113,7 @@ local function remove_place(job, place)
     redis.call('ZREM', 'places:leases', job)
     local account = place.account
     if place.state == 'held' then
-        decrement_held(account)
+        end_hold(job, account)
     elseif place.state == 'waiting' then
         redis.call('LREM', 'places:line:' .. account, 1, job)
         if redis.call('EXISTS', 'places:line:' .. account) == 0 then

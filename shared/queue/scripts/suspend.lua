@@ -11,7 +11,7 @@ redis.call('HDEL', KEYS[1], 'awaited_until')  -- its front renews its presence o
 local place = find_place(ARGV[1])
 if place and place.state == 'held' then
     local now = read_clock()
-    decrement_held(place.account)
+    end_hold(ARGV[1], place.account)
     write_place(ARGV[1], 'fetching', now, place.queue, place.account)
     redis.call('HINCRBY', 'places:fetching', place.account, 1)
     grant_places(now)
