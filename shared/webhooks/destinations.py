@@ -39,6 +39,18 @@ class DestinationKind(StrEnum):
     SMTP = "smtp"
 
 
+class FileForm(StrEnum):
+    """What a destination has of a PDF."""
+
+    PDF = "pdf"
+    PEPPOL = "peppol"
+
+    @property
+    def extension(self) -> str:
+        """The end of the name of a file of it."""
+        return ".pdf" if self is FileForm.PDF else ".xml"
+
+
 class Mail(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The mail of a file; in patterns {record.customer.email} is a value of the payload."""
 
@@ -106,6 +118,13 @@ class DestinationRequest(ShownRecord, frozen=True, kw_only=True, forbid_unknown_
             examples=["{date}/{job}"],
         ),
     ] = "{job}"
+    file: Annotated[
+        FileForm,
+        doc(
+            "What is sent of a PDF: itself, or its UBL invoice in Peppol's envelope (Standard Business Document), as "
+            "access points take it. A PDF without one is not delivered. Mails have the PDF."
+        ),
+    ] = FileForm.PDF
     host_key: Annotated[
         _Line | None, doc("SFTP, required: the server's host key, as ssh-keyscan prints it.")
     ] = None
@@ -186,7 +205,7 @@ def address_file(
 
     `file` has those of the payload by path; `about` is that of `name_file`.
     """
-    name = name_file(settings.name, ".pdf", **about)
+    name = name_file(settings.name, settings.file.extension, **about)
     if settings.mail is None:
         return name, file.replace(values=None)
     record = {f"record.{path}": value for path, value in (file.values or {}).items()}

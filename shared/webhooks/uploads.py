@@ -30,7 +30,13 @@ from shared.outbound.targets import (
     is_private,
     parse_target,
 )
-from shared.webhooks.destinations import PLACEHOLDER, DestinationKind, DestinationRequest, Upload
+from shared.webhooks.destinations import (
+    PLACEHOLDER,
+    DestinationKind,
+    DestinationRequest,
+    FileForm,
+    Upload,
+)
 from shared.webhooks.mails import check_address, compose, is_attached
 
 if TYPE_CHECKING:  # loaded with the first upload by SFTP
@@ -145,6 +151,8 @@ def _check_mail(settings: DestinationRequest) -> None:
 def _check_kind(kind: DestinationKind, settings: DestinationRequest) -> None:
     if kind is DestinationKind.SMTP:
         _check_mail(settings)
+        if settings.file is not FileForm.PDF:
+            raise ValueError("file is pdf with an url that begins with smtp or smtps")
     elif settings.mail is not None:
         raise ValueError("mail is accepted with an url that begins with smtp or smtps")
     if kind in (DestinationKind.S3, DestinationKind.SFTP) and not settings.secret:

@@ -18,6 +18,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from lxml import etree
 from sqlalchemy import insert
 
 from deploy.embedded.loopback import free_port
@@ -33,13 +34,17 @@ from shared.webhooks.repository import DeliveryStatus
 from shared.webhooks.uploads import check_destination
 from tests.bench.feeding import make_batch
 from tests.certificates import write_certificate
+from tests.golden.case import OPTIONS
 from tests.s3 import _running, rclone_binary
 from tests.waiting import wait_until
 from tests.webhooks.conftest import CIPHER
+from workers.engine.pipeline import render
+from workers.engine.ports import Payload, PayloadKind
 
 pytestmark = pytest.mark.services
 ROOT = Path(__file__).parents[2]
 PDF = b"%PDF-1.7 of a job"
+MAIL = {"sender": "a@example.org", "recipient": "b@example.org", "subject": "", "text": ""}
 
 
 @dataclass
@@ -213,6 +218,11 @@ def finish_batch(outbox, blobs, account, destination, *, documents, padding=0) -
     return read_batch(batch.to_builtins()).id
 
 
+def render_golden(case: str) -> bytes:
+    source = (ROOT / f"tests/golden/cases/{case}.xml").read_bytes()
+    return render(None, Payload(PayloadKind.XML, source), options=OPTIONS).pdf
+
+
 def statuses(outbox, account) -> list[str]:
     with outbox.database.snapshot() as session:
         found, _ = webhooks.list_deliveries(session, account_id=account, limit=1000)
@@ -230,6 +240,40 @@ def test_a_pdf_arrives_whole_under_its_name(place, outbox, deliver, blobs) -> No
     assert entry.status is DeliveryStatus.DELIVERED, entry
     assert place.files() == {f"{now().date().isoformat()}/job_1.pdf": data}
     assert (entry.kind, entry.source_id) == (place.kind, "job_1")
+
+
+def test_an_invoice_arrives_in_its_envelope_for_peppol(sftp, outbox, deliver, blobs) -> None:
+    account = outbox.add_account()
+    destination = add_destination(outbox, account, {**sftp.fields, "file": "peppol"})
+    order(outbox, blobs, account, destination, data=render_golden("einvoice-ubl"))
+    order(outbox, blobs, account, destination, job="job_2", data=render_golden("einvoice"))
+    order(outbox, blobs, account, destination, job="job_3")
+    deliver()
+    wait_until(lambda: sorted(statuses(outbox, account)) == ["delivered", "failed", "failed"])
+    assert {entry.attempts[0].error for entry in outbox.read(destination) if entry.attempts[0].error} == {
+        'there is no invoice for Peppol: its invoice is not UBL: write it with syntax="ubl" or profile="peppol"',
+        "there is no invoice for Peppol: the PDF is damaged and cannot be read",
+    }  # fmt: skip
+    [(name, content)] = sftp.files().items()
+    assert name == "job_1.xml"
+    header, invoice = etree.fromstring(content)
+    parties = header.xpath("*[local-name()='Sender' or local-name()='Receiver']/*/text()")
+    assert parties == ["0208:0123456749", "EM:b@example.com"]
+    scopes = header.xpath("*[local-name()='BusinessScope']/*/*/text()")
+    assert scopes == [
+        "DOCUMENTID",
+        (
+            "urn:oasis:names:specification:ubl:schema:xsd:CreditNote-2::CreditNote##urn:cen.eu:en16931:2017"
+            "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1"
+        ),
+        "busdox-docid-qns",
+        "PROCESSID",
+        "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0",
+        "cenbii-procid-ubl",
+        "COUNTRY_C1",
+        "BE",
+    ]
+    assert etree.QName(invoice).localname == "CreditNote"
 
 
 def test_nothing_is_sent_before_its_moment_whichever_process_sends(
@@ -356,6 +400,7 @@ def test_a_killed_process_loses_and_doubles_nothing(sftp, outbox, blobs, start_p
         ({"url": "sftp://ada@host/", "secret": "x"}, "host_key is required"),
         ({"url": "https://host/", "name": "{index}"}, "replace each other"),
         ({"url": "https://host/", "name": "{job}{year}"}, "is one of batch"),
+        ({"url": "smtp://host", "mail": MAIL, "file": "peppol"}, "file is pdf"),
     ],
 )
 def test_a_wrong_field_is_named(fields, told) -> None:

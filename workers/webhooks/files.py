@@ -22,6 +22,7 @@ from shared.limits import MB
 from shared.outbound import Outbound, PostResult, TargetUnreachableError
 from shared.webhooks.destinations import (
     DestinationRequest,
+    FileForm,
     FileSource,
     Upload,
     add_batch_files,
@@ -31,6 +32,7 @@ from shared.webhooks.destinations import (
 from shared.webhooks.links import find_end, write_link
 from shared.webhooks.repository import DueDelivery, postpone_delivery
 from shared.webhooks.uploads import upload
+from workers.webhooks.peppol import wrap_invoice
 
 _Named: TypeAlias = tuple[str, FileSource]
 _AT_ONCE: Final = 500  # files of a batch that one transaction adds
@@ -91,7 +93,13 @@ class FileSender:
         self, delivery: DueDelivery, source: FileSource, secret: str, file: BinaryIO, size: int
     ) -> PostResult:
         settings = _read_settings(delivery).replace(secret=secret)
-        values = source.values
+        media_type, values = source.media_type, source.values
+        if settings.file is FileForm.PEPPOL and media_type == "application/pdf":
+            try:
+                content = wrap_invoice(file, delivery_id=delivery.id, at=delivery.created_at)
+            except ValueError as error:
+                return PostResult(0, is_final=True, text=f"there is no invoice for Peppol: {error}")
+            file, size, media_type = BytesIO(content), len(content), "application/xml"
         if values is not None and settings.mail and settings.mail.link_hours is not None:
             values = {**values, **self._make_link(delivery, settings.mail.link_hours)}
         item = Upload(
@@ -99,7 +107,7 @@ class FileSender:
             name=delivery.name or "",
             file=file,
             size=size,
-            media_type=source.media_type,
+            media_type=media_type,
             values=values,
         )
         seconds = min(_SECONDS + _SECONDS_PER_MB * size / MB, _MAX_SECONDS)

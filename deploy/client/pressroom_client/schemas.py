@@ -52,6 +52,7 @@ class Destination:
     kind: Literal["s3", "sftp", "https", "smtp"]
     created_at: str
     name: str | None = None
+    file: Literal["pdf", "peppol"] | None = None
     host_key: str | None = None
     mail: Mapping[str, Any] | None = None
 

@@ -827,6 +827,7 @@ export interface Webhooks {
 export interface Destination {
   url: string;
   name?: string;
+  file?: "pdf" | "peppol";
   host_key?: string;
   mail?: Mail;
   id: string;
@@ -837,6 +838,7 @@ export interface Destination {
 export interface DestinationRequest {
   url: string;
   name?: string;
+  file?: "pdf" | "peppol";
   host_key?: string;
   mail?: Mail;
   secret?: string;
