@@ -169,19 +169,32 @@ def test_the_form_has_the_settings_of_the_template_that_is_extended(page: Page, 
     expect(page.get_by_label("Field")).to_be_visible()
 
 
+OF_A_LETTER = {"Accent colour", "Logo", "Paper", "Window of the envelope"}
+
+
 @pytest.mark.parametrize(
     ("template", "shown"),
     [
         ("service-certificate", {"Accent colour", "Logo"}),
-        ("service-letter", {"Accent colour", "Logo", "Paper", "Window of the envelope"}),
+        *((f"service-{each}", OF_A_LETTER) for each in ("letter", "invoice", "payslip", "quote")),
     ],
 )
-def test_the_form_has_no_imported_setting_that_does_nothing(page: Page, template, shown):
+def test_the_form_has_each_setting_that_is_read_once(page: Page, template, shown):
     begin_invoice(page, "Ours", template)
-    expect(page.get_by_label("Accent colour", exact=True)).to_be_visible()
-    for label in ("Accent colour", "Logo", "Paper", "Window of the envelope"):
+    page.get_by_text("More fields").click()
+    for label in OF_A_LETTER:
         found = page.locator("form, section").get_by_label(label, exact=True)
-        expect(found.first).to_be_visible() if label in shown else expect(found).to_have_count(0)
+        expect(found).to_have_count(1 if label in shown else 0)
+    expect(page.get_by_label("Name of a stored image")).to_have_count(0)
+
+
+def test_data_that_differ_from_a_setting_are_in_the_form(page: Page):
+    begin_invoice(page, "Ours", "service-letter")
+    page.get_by_role("tab", name="XML").click()
+    page.locator(".code[data-kind='json'] .cm-content").fill('{"paper": "Letter"}')
+    page.get_by_role("tab", name="Form").click()
+    page.get_by_text("More fields").click()
+    expect(page.get_by_label("Paper", exact=True).nth(1)).to_have_value("Letter")
 
 
 def test_production_names_what_is_missing_and_counts_nothing(page: Page, account, tmp_path):

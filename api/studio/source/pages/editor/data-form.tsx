@@ -11,7 +11,10 @@ const MOST_ROWS = 200; // drawn as rows; longer lists are for files
 const NUMBERS = new Set(["integer", "decimal"]);
 
 export function DataForm({ declarations, data, onChange }: { declarations: Declarations; data: Data; onChange: (data: Data) => void }) {
-  const { groups, lists, example } = declarations;
+  const { settings, lists, example } = declarations;
+  // A setting of the template is not asked a second time; its field is for documents that differ.
+  const isSetting = ({ path, isRequired }: FieldSpec) => !isRequired && follow(data, path) === undefined && settings.some(({ name }) => name === path.join("."));
+  const groups = declarations.groups.map((group) => ({ ...group, fields: group.fields.filter((field) => !isSetting(field)) }));
   const isMain = ({ fields }: FieldGroup) => fields.some(({ isRequired }) => isRequired);
   const main = groups.filter((group) => group.name !== "" && isMain(group));
   const top = groups.find(({ name }) => name === "")?.fields ?? [];
