@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy import BigInteger, Boolean, Column, DateTime, ForeignKey, Integer, String, Text
 
 revision = "0018"
-down_revision = "0011"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 
@@ -36,15 +36,6 @@ def upgrade() -> None:
 
 
 def _create_tables() -> None:
-    op.create_table(
-        "usage_templates",
-        _key("account_id"),
-        _key("period", String(10)),
-        _key("template_id", String(128)),
-        _key("allowance", String(16)),
-        _required("pages", BigInteger()),
-        _required("calls", BigInteger()),
-    )
     op.create_table(
         "version_links",
         _key("template_id", String(128)),
@@ -97,7 +88,6 @@ def _create_tables() -> None:
 
 
 def _add_columns() -> None:
-    _add("api_keys", _required("scopes", _ID, default="render templates account"))
     _add("accounts", Column("result_hours", Integer()), Column("record_days", Integer()))
     for table in ("jobs", "batches"):
         _add(table, Column("deliver_to", _ID), Column("subject", String(200)))
