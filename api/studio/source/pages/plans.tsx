@@ -3,18 +3,21 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { ask, askAll, askJson, Failure } from "../lib/api";
-import { describe, useLoad } from "../lib/load";
+import { describe, type Loaded, useLoad } from "../lib/load";
 import { formatAgo, formatNumber, t } from "../lib/messages";
 import { drawPage } from "../lib/previews";
-import type { PlanCondition, Plan, PlanMarks, StoredPlan } from "../lib/records";
+import type { PlanCondition, Plan, PlanMarks, PlanSplit, StoredPlan } from "../lib/records";
 import { maySee } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import type { PageProps, Template } from "../lib/types";
 import { nameTemplate } from "../messages/names";
 import { Empty, Field, FormDialog, Notice, Result, Wide } from "../ui/parts";
+import { PUBLIC } from "./template/read";
 
 const MARKS = ["omr", "datamatrix", "code128", "itf"] as const;
 const PRIORITIES = ["express", "normal", "night"] as const;
+const UNITS = ["documents", "sheets", "weight"] as const;
+const MOST = { split: 2500, bundle: 300 };
 const SHOWN_SHEETS = 2;
 const LENGTHS = ["left", "top", "width", "height", "pitch", "clear"];
 
@@ -110,7 +113,10 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
   const [plan, setPlan] = useState(stored);
   const [told, setTold] = useState<{ kind: "good" | "error"; text: string } | null>(null);
   const id = useId();
-  const { split = {}, marks, hold = {} } = stored;
+  const { marks, hold = {} } = stored;
+  const templates = useLoad(() => (seesTemplates ? askAll<Template>("/v2/templates?include=public", "templates") : Promise.resolve([])), []);
+  const covers = new Map(templates.data?.filter((each) => !each.id.startsWith(PUBLIC)).map((each) => [each.id, each.name]));
+  for (const { cover } of [stored.bundle, plan.bundle].filter((each) => each !== undefined)) if (!covers.has(cover)) covers.set(cover, cover);
   const save = async (event: SubmitEvent) => {
     event.preventDefault();
     try {
@@ -147,21 +153,25 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
         </fieldset>
         <fieldset>
           <legend>{t("plans.files")}</legend>
+          <Cut of="split" stored={stored.split} chosen={plan.split} />
+        </fieldset>
+        <fieldset>
+          <legend>{t("plans.bundles")}</legend>
           <div class="field">
-            <label for={`${id}-unit`}>{t("plans.split")}</label>
-            <select id={`${id}-unit`} name="unit">
-              <option value="">{t("plans.splitNone")}</option>
-              {(["documents", "sheets", "weight"] as const).map((unit) => (
-                <option key={unit} value={unit} selected={split[unit] !== undefined}>
-                  {t(`plans.after.${unit}`)}
+            <label for={`${id}-cover`}>{t("plans.cover")}</label>
+            <select id={`${id}-cover`} name="cover" aria-describedby={`${id}-cover-hint`} value={plan.bundle?.cover ?? ""}>
+              <option value="">{t("plans.noCover")}</option>
+              {[...covers].map(([reference, name]) => (
+                <option key={reference} value={reference}>
+                  {name}
                 </option>
               ))}
             </select>
+            <p class="hint" id={`${id}-cover-hint`}>
+              {t("plans.coverHelp")}
+            </p>
           </div>
-          {(plan.split?.documents ?? plan.split?.sheets ?? plan.split?.weight) !== undefined && (
-            <Field label={t("plans.most")} name="most" type="number" min={1} max={1_000_000} required defaultValue={String(split.documents ?? split.sheets ?? split.weight ?? 2500)} />
-          )}
-          <Field label={t("plans.value")} hint={t("plans.valueHelp")} name="value" defaultValue={split.value ?? ""} />
+          {plan.bundle && <Cut of="bundle" stored={stored.bundle} chosen={plan.bundle} />}
         </fieldset>
         <fieldset>
           <legend>{t("plans.sheets")}</legend>
@@ -228,9 +238,37 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
           </button>
         </div>
       </form>
-      {seesTemplates && <FirstSheets plan={plan} name={name} />}
+      {seesTemplates && <FirstSheets plan={plan} name={name} templates={templates} />}
     </div>
   );
+}
+
+/** Where another file or bundle begins: after so much, and where a value changes. */
+function Cut({ of, stored = {}, chosen = {} }: { of: "split" | "bundle"; stored: PlanSplit | undefined; chosen: PlanSplit | undefined }) {
+  const id = useId();
+  return (
+    <>
+      <div class="field">
+        <label for={id}>{t(`plans.${of}`)}</label>
+        <select id={id} name={`${of}.unit`}>
+          <option value="">{t(`plans.${of}.none`)}</option>
+          {UNITS.map((unit) => (
+            <option key={unit} value={unit} selected={stored[unit] !== undefined}>
+              {t(`plans.after.${unit}`)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {UNITS.some((unit) => chosen[unit] !== undefined) && (
+        <Field label={t(`plans.${of}.most`)} name={`${of}.most`} type="number" min={1} max={1_000_000} required defaultValue={String(sizeOf(stored) ?? MOST[of])} />
+      )}
+      <Field label={t(`plans.${of}.value`)} hint={t("plans.valueHelp")} name={`${of}.value`} defaultValue={stored.value ?? ""} />
+    </>
+  );
+}
+
+function sizeOf(cut: PlanSplit): number | undefined {
+  return cut.documents ?? cut.sheets ?? cut.weight;
 }
 
 /** A list with an entry on each line. */
@@ -258,7 +296,11 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
   const text = (name: string) => String(data.get(name) ?? "").trim();
   const lines = (name: string) => text(name).split("\n").map((line) => line.trim()).filter(Boolean);
   const type = text("type") as PlanMarks["type"] | "";
-  const { marks: before, household: _, ...others } = stored;
+  const { marks: before, household: _, bundle: __, ...others } = stored;
+  const cut = (of: "split" | "bundle") => ({
+    ...(text(`${of}.unit`) && { [text(`${of}.unit`)]: Number(text(`${of}.most`) || (sizeOf(stored[of] ?? {}) ?? MOST[of])) }),
+    ...(text(`${of}.value`) && { value: text(`${of}.value`) }),
+  });
   const marks = type && {
     ...before,
     type,
@@ -270,7 +312,8 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
   return {
     ...others,
     sort: lines("sort"),
-    split: { ...(text("unit") && { [text("unit")]: Number(text("most") || 2500) }), ...(text("value") && { value: text("value") }), ...(stored.split?.by_hand && { by_hand: stored.split.by_hand }) },
+    split: { ...cut("split"), ...(stored.split?.by_hand && { by_hand: stored.split.by_hand }) },
+    ...(text("cover") && { bundle: { cover: text("cover"), ...cut("bundle") } }),
     duplex: data.has("duplex"),
     ...(text("household") && { household: text("household") }),
     priority: PRIORITIES.find((each) => each === text("priority")) ?? "normal",
@@ -291,8 +334,7 @@ interface Side {
 }
 
 /** The first sheets of a document of sample data, with the marks that the run draws on their fronts. */
-function FirstSheets({ plan, name }: { plan: Plan; name: string }) {
-  const templates = useLoad(() => askAll<Template>("/v2/templates?include=public", "templates"), []);
+function FirstSheets({ plan, name, templates }: { plan: Plan; name: string; templates: Loaded<Template[]> }) {
   const [chosen, setChosen] = useState("");
   const template = chosen || templates.data?.[0]?.id || "";
   const [sheets, setSheets] = useState<Side[][] | null>(null);

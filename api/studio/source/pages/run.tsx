@@ -153,13 +153,13 @@ function whyNoFiles(batch: Batch, { held, rejected }: RunAccount, isGoing: boole
 
 /** What became of the documents: the six sums add up to those asked for. */
 function Sums({ of: account }: { of: RunAccount }) {
-  const sums = (["asked", ...STATES] as const).map((name) => [t(`run.${name}`), account[name], name] as const);
+  const shown = ["asked", ...STATES, "pages", "sheets", ...(account.covers > 0 ? (["covers"] as const) : [])] as const;
   return (
     <dl class="sums">
-      {[...sums, [t("run.pages"), account.pages, "pages"] as const, [t("run.sheets"), account.sheets, "sheets"] as const].map(([label, value, name]) => (
-        <div key={name} class={value > 0 ? name : "none"}>
-          <dt>{label}</dt>
-          <dd>{formatNumber(value)}</dd>
+      {shown.map((name) => (
+        <div key={name} class={account[name] > 0 ? name : "none"}>
+          <dt>{t(`run.${name}`)}</dt>
+          <dd>{formatNumber(account[name])}</dd>
         </div>
       ))}
     </dl>

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.system.services.studio.test_runs import expect_sums, open_run, run
+
 LETTER = (
     b'<document><data><field name="to.zip" required="true"/><sample>{"to": {"zip": "0"}}</sample></data>'
     b'<flow><p>{{ to.zip }}</p><p break-before="page">2</p><p break-before="page">3</p></flow></document>'
+)
+TRAY = (
+    b'<document title="Tray"><data><field name="bundle" type="integer"/></data>'
+    b"<flow><p>Tray {{ bundle }}</p></flow></document>"
 )
 ROWS = b"to.zip\n24103\n10115\n18119\n"
 
@@ -98,12 +104,37 @@ def test_a_plan_keeps_what_its_form_has_no_fields_for(page: Page, account):
     expect(page.get_by_text("No plans yet")).to_be_visible()
 
 
+def test_bundles_of_a_plan_have_a_template_as_their_cover(page: Page, account):
+    tray = account.store_template(TRAY)
+    open_plan(page)
+    expect(page.get_by_label("A new bundle begins")).to_have_count(0)
+    page.get_by_label("Cover").select_option(tray)
+    page.get_by_label("A new bundle begins").select_option("documents")
+    page.get_by_label("Most in a bundle").fill("2")
+    page.get_by_label("A bundle for each").fill("to.country")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved as version 1.")).to_be_visible()
+    stored = account.request("GET", "/v2/plans/mail-room").json["plan"]
+    assert stored["bundle"] == {"cover": tray, "documents": 2, "value": "to.country"}
+    batch = run(account, stored, [{"to": {"zip": str(each)}} for each in range(3)], LETTER)
+    open_run(page, batch)
+    expect_sums(page, Read=3, In_files=3, Covers=2)
+    page.go_back()
+    expect(page.get_by_label("Most in a bundle")).to_have_value("2")
+    page.get_by_label("Cover").select_option("no bundles")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved as version 2.")).to_be_visible()
+    assert "bundle" not in account.request("GET", "/v2/plans/mail-room").json["plan"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_axe_finds_nothing_in_a_plan(sign_in, account, find_violations, scheme, width):
+    tray = account.store_template(TRAY)
     page = sign_in(account, color_scheme=scheme, viewport={"width": width, "height": 800})
     open_plan(page)
     page.get_by_label("Kind").select_option("code128")
+    page.get_by_label("Cover").select_option(tray)
     expect(page.get_by_role("img", name="Marks")).to_have_count(1)
     assert find_violations(page) == []
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
@@ -117,6 +148,7 @@ def test_a_plan_is_german(sign_in, address, account):
         "Vorrang",
         "Ein Satz für je",
         "Eine neue Datei beginnt",
+        "Deckblatt",
         "Art",
         "Solche mit einer Warnung",
         "Felder",

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-JD3FEG3E.js";import"./chunk-EZYAC2QQ.js";import"./chunk-TFYYUEAT.js";import"./chunk-CGZTB2ZT.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-XOHQZJL5.js";import"./chunk-S6OIX4IY.js";import"./chunk-AKMNVM6T.js";import"./chunk-CGZTB2ZT.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
