@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
+
+from tests.system.services.studio.conftest import enter
 
 
 def test_a_template_from_nothing_to_its_end(page: Page, account):
@@ -218,3 +221,52 @@ def publish(page: Page, note: str) -> None:
     page.get_by_role("button", name="Publish", exact=True).click()
     page.get_by_role("dialog").get_by_label("Note").fill(note)
     page.get_by_role("dialog").get_by_role("button", name="Publish").click()
+
+
+def test_a_guarded_tag_moves_to_what_another_key_approved(
+    page: Page, open_page, address, account, find_violations
+):
+    headers = {"Content-Type": "application/json"}
+    template = account.store_template(b"<document><flow><p>First</p></flow></document>")
+    path = f"/v2/templates/{template}"
+    account.request("POST", f"{path}/versions", b"{}", headers=headers)
+    changed = b"<document><flow><p>Second</p></flow></document>"
+    account.request("PUT", path, changed, headers={"Content-Type": "text/xml"})
+    account.request("POST", f"{path}/versions", b"{}", headers=headers)
+    page.goto(f"{address}#/templates/{template}")
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("button", name="Tag: version 1").click()
+    dialog.get_by_label("Tag").fill("released")
+    dialog.get_by_label("Guarded").check()
+    dialog.get_by_role("button", name="Tag").click()
+    expect(page.get_by_text("released, guarded")).to_be_visible()
+    assert find_violations(page) == []
+    expect(page.get_by_role("row").filter(has_text="latest")).to_contain_text("waits for approval")
+    page.get_by_role("button", name="Approve: version 2").click()
+    dialog.get_by_role("button", name="Approve").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("another one has to approve")
+    page.keyboard.press("Escape")
+
+    made = account.request("POST", "/v2/keys", b'{"scopes": ["templates"]}', headers=headers)
+    second = open_page()
+    second.goto(address)
+    enter(second, made.json["key"])
+    second.goto(f"{address}#/templates/{template}")
+    expect(second.get_by_text("released, guarded")).to_be_visible()
+    expect(second.get_by_role("button", name="guard")).to_have_count(0)
+    second.get_by_role("button", name="Approve: version 2").click()
+    dialog = second.get_by_role("dialog")
+    expect(dialog.get_by_role("link")).to_have_attribute("href", re.compile("compare/1/2$"))
+    dialog.get_by_role("button", name="Approve").click()
+    expect(second.get_by_text("Version 2 is approved.")).to_be_visible()
+    expect(second.get_by_text("approved: ")).to_be_visible()
+    second.get_by_role("button", name="Tag: version 2").click()
+    dialog.get_by_label("Tag").fill("released")
+    dialog.get_by_role("button", name="Tag").click()
+    expect(second.get_by_text("released points to version 2.")).to_be_visible()
+
+    page.reload()
+    page.get_by_role("button", name="released, guarded: Take the guard away").click()
+    page.get_by_role("dialog").get_by_role("button", name="Take the guard away").click()
+    expect(page.get_by_text("The tag released is not guarded any more.")).to_be_visible()
+    assert "guarded" not in account.request("GET", f"{path}/tags/released").json

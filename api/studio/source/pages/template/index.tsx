@@ -88,7 +88,7 @@ export function TemplatePage({ account, route }: PageProps) {
                 <h2 id="content">{t("template.content")}</h2>
                 <Content of={template} />
               </section>
-              <Versions template={template} etag={etag} isFixed={isPublic || !mayWrite} onChange={read.reload} />
+              <Versions account={account} template={template} etag={etag} isFixed={isPublic || !mayWrite} onChange={read.reload} />
               {!isPublic && <UsedBy id={template.id} />}
               {!isPublic && account.has_workspace && <Slug template={template} isFixed={!mayWrite} onChange={read.reload} />}
               {asked === "name" && (

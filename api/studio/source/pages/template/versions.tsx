@@ -4,22 +4,27 @@ import { useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
 import { type Loaded, useLoad } from "../../lib/load";
 import { count, formatAgo, formatMoment, t } from "../../lib/messages";
-import type { Preview, Tag, Template, Version } from "../../lib/types";
+import type { Approval, VersionWithContent } from "../../lib/records";
+import { mayChange } from "../../lib/rights";
+import type { Account, Preview, Tag, Template, Version } from "../../lib/types";
 import { linkTo } from "../../lib/router";
 import { Badge, Empty, Field, FormDialog, Narrow, Notice, Result, Wide } from "../../ui/parts";
 import { HEADER } from "./read";
 
 const SMALLEST = 0.1; // the scale of a page that is not shown
 const MOST_LISTED = 20;
+const MOST_WAITING = 10; // versions of which approvals are read
 
-type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { for: "untag"; tag: Tag };
+type Asked = { for: "publish" } | { for: "tag" | "live" | "approve"; version: Version } | { for: "untag"; tag: Tag };
 
 export function Versions({
+  account,
   template,
   etag,
   isFixed,
   onChange,
 }: {
+  account: Account;
   template: Template;
   etag: string;
   /** Whether nothing may be changed: a public template, or a session that may look only. */
@@ -32,7 +37,7 @@ export function Versions({
       askJson<{ versions: Version[]; has_more: boolean }>("GET", `${path}/versions`),
       askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
     ]);
-    return { ...versions, tags: tags.tags };
+    return { ...versions, tags: tags.tags, approvals: await readApprovals(path, versions.versions, tags.tags) };
   }, [path]);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [told, setTold] = useState<string | null>(null);
@@ -57,7 +62,7 @@ export function Versions({
       </div>
       {told !== null && <Notice kind="good">{told}</Notice>}
       <Result of={list}>
-        {({ versions, has_more, tags }) =>
+        {({ versions, has_more, tags, approvals }) =>
           versions.length === 0 ? (
             <Empty title={t("versions.none")}>
               <p>{t("versions.noneHelp")}</p>
@@ -84,23 +89,26 @@ export function Versions({
                           {each.sha256 === template.sha256 && <Badge kind="good">{t("versions.live")}</Badge>}
                           {tags
                             .filter((tag) => tag.version === each.version)
-                            .map((tag) =>
-                              isFixed ? (
+                            .map((tag) => {
+                              const name = tag.guarded ? t("versions.guarded", { tag: tag.tag }) : tag.tag;
+                              return isFixed || (tag.guarded && !mayChange(account, "account")) ? (
                                 <Badge key={tag.tag} kind="accent">
-                                  {tag.tag}
+                                  {name}
                                 </Badge>
                               ) : (
                                 <button
                                   key={tag.tag}
                                   type="button"
                                   class="badge accent"
-                                  aria-label={t("versions.untagThis", { tag: tag.tag })}
+                                  aria-label={tag.guarded ? `${name}: ${t("versions.free")}` : t("versions.untagThis", { tag: tag.tag })}
                                   onClick={() => setAsked({ for: "untag", tag })}
                                 >
-                                  {tag.tag} <span aria-hidden="true">×</span>
+                                  {name}
+                                  <span aria-hidden="true">{"\u00a0×"}</span>
                                 </button>
-                              ),
-                            )}
+                              );
+                            })}
+                          <Approved by={approvals.get(each.version)} />
                         </th>
                         <td class="note">
                           {each.message || <span class="soft">–</span>}
@@ -117,6 +125,16 @@ export function Versions({
                           </a>
                           {!isFixed && (
                             <>
+                              {approvals.get(each.version)?.length === 0 && (
+                                <button
+                                  type="button"
+                                  class="quiet"
+                                  aria-label={t("versions.approveThis", { n: each.version })}
+                                  onClick={() => setAsked({ for: "approve", version: each })}
+                                >
+                                  {t("versions.approve")}
+                                </button>
+                              )}
                               <button
                                 type="button"
                                 class="quiet"
@@ -158,14 +176,56 @@ export function Versions({
           onClose={close}
           onSubmit={async (form) => {
             const tag = String(form.get("tag")).trim();
-            await ask("PUT", `${path}/tags/${encodeURIComponent(tag)}`, { json: { version: asked.version.version } });
+            const { version } = asked.version;
+            await ask("PUT", `${path}/tags/${encodeURIComponent(tag)}`, { json: { version } });
+            // Only where it is may it be guarded without an approval.
+            if (form.has("guarded")) await ask("PUT", `${path}/tags/${encodeURIComponent(tag)}`, { json: { version, guarded: true } });
             done(t("versions.tagged", { tag, n: asked.version.version }));
           }}
         >
           <Field label={t("versions.tagName")} hint={t("versions.tagHint")} name="tag" required maxLength={64} placeholder="stable" autofocus />
+          <div class="check">
+            <input type="checkbox" id="guarded" name="guarded" aria-describedby="guarded-hint" />
+            <label for="guarded">{t("versions.guard")}</label>
+          </div>
+          <p class="hint soft" id="guarded-hint">
+            {t("versions.guardHint")}
+          </p>
         </FormDialog>
       )}
-      {asked?.for === "untag" && (
+      {asked?.for === "approve" && (
+        <FormDialog
+          title={t("versions.approveTitle", { n: asked.version.version })}
+          action={t("versions.approve")}
+          onClose={close}
+          onSubmit={async () => {
+            await ask("PUT", `${path}/versions/${asked.version.version}/approval`);
+            done(t("versions.approvedNow", { n: asked.version.version }));
+          }}
+        >
+          <p>{t("versions.approveHelp", { name: asked.version.created_by.name })}</p>
+          <p>
+            <a href={linkTo("templates", template.id, "compare", String(list.data?.tags.find((tag) => tag.guarded && tag.version < asked.version.version)?.version), String(asked.version.version))}>
+              {t("versions.approveCompare")}
+            </a>
+          </p>
+        </FormDialog>
+      )}
+      {asked?.for === "untag" && asked.tag.guarded && (
+        <FormDialog
+          title={t("versions.freeTitle", { tag: asked.tag.tag })}
+          action={t("versions.free")}
+          danger
+          onClose={close}
+          onSubmit={async () => {
+            await ask("PUT", `${path}/tags/${encodeURIComponent(asked.tag.tag)}`, { json: { version: asked.tag.version, guarded: false } });
+            done(t("versions.freed", { tag: asked.tag.tag }));
+          }}
+        >
+          <p>{t("versions.freeHelp", { tag: asked.tag.tag })}</p>
+        </FormDialog>
+      )}
+      {asked?.for === "untag" && !asked.tag.guarded && (
         <FormDialog
           title={t("versions.untagTitle", { tag: asked.tag.tag })}
           action={t("versions.untag")}
@@ -199,6 +259,21 @@ export function Versions({
       )}
     </section>
   );
+}
+
+/** The approvals of the versions that a guarded tag may move to next; none where no tag is guarded. */
+async function readApprovals(path: string, versions: Version[], tags: Tag[]): Promise<Map<number, Approval[]>> {
+  const since = Math.min(...tags.filter(({ guarded }) => guarded).map(({ version }) => version));
+  const waiting = versions.filter(({ version }) => version > since).slice(0, MOST_WAITING);
+  const read = await Promise.all(waiting.map(({ version }) => askJson<VersionWithContent>("GET", `${path}/versions/${version}`)));
+  return new Map(read.map(({ version, approvals = [] }) => [version, approvals]));
+}
+
+/** Who approved a version, or that it waits for it; nothing where no guarded tag may move to it. */
+function Approved({ by }: { by: Approval[] | undefined }) {
+  if (by === undefined) return null;
+  if (by.length === 0) return <Badge>{t("versions.waiting")}</Badge>;
+  return <Badge kind="good">{t("versions.approved", { names: [...new Set(by.map((each) => each.approved_by.name))].join(", ") })}</Badge>;
 }
 
 /** Link to the comparison of a version with the live content, or of the live one with the version before it. */

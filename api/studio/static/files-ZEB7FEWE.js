@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-APTYHBRD.js";import"./chunk-ED6YQEPX.js";import"./chunk-5AUMBF6O.js";import"./chunk-GT557E3K.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

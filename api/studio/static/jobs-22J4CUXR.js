@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-M6DJ2ZNQ.js";import"./chunk-LX46TJSX.js";import"./chunk-AV6IXI3Y.js";import"./chunk-GT557E3K.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
