@@ -6,6 +6,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pikepdf
@@ -121,6 +122,7 @@ ONE_PAGE = {"service-brand-parts", "service-receipt", "service-us-letter"}
 OF_LONG_ADDRESSES = {"address-width", "address-lines"}
 
 
+@cache
 def prepare(template):
     return prepare_template(TEMPLATES[template], LINKED)
 
@@ -170,9 +172,15 @@ def make_much(template):
 
 
 def draw(template, payload=None, options=OPTIONS, allowed=frozenset()):
-    rendered = render(prepare(template), payload, options=options, resources=NoResources())
+    rendered = draw_once(template, payload, options is PRODUCTION)
     assert {each.code for each in rendered.warnings} <= allowed
     return rendered
+
+
+@cache
+def draw_once(template, payload, is_production):
+    options = PRODUCTION if is_production else OPTIONS
+    return render(prepare(template), payload, options=options, resources=NoResources())
 
 
 def send(template, data, **more):

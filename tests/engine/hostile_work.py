@@ -9,6 +9,7 @@ import resource
 import struct
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -74,19 +75,23 @@ def deflate(data: bytes, times: int = 1) -> bytes:
     return data
 
 
-def pdf_content(data: bytes, filters: list[str]) -> Input:
-    """Return a page whose content is `data`, which is encoded already."""
+def deflate_much(part: bytes) -> bytes:
+    return deflate(part * (120 * MEGABYTE // len(part)))
+
+
+def pdf_content(data: Input, filters: list[str]) -> Input:
+    """Return a page whose content is what `data` returns, which is encoded already."""
 
     def make() -> bytes:
         pdf = new_page()
         names = Array([Name("/" + name) for name in filters])
-        pdf.pages[0].obj.Contents.write(data, filter=names)
+        pdf.pages[0].obj.Contents.write(data(), filter=names)
         return save(pdf, **RAW)
 
     return make
 
 
-def pdf_picture(data: bytes, filters: list[str], parameters: dict[str, int] | None = None) -> Input:
+def pdf_picture(data: Input, filters: list[str], parameters: dict[str, int] | None = None) -> Input:
     def make() -> bytes:
         pdf = new_page(b"/I Do")
         picture = pdf.make_stream(
@@ -95,7 +100,7 @@ def pdf_picture(data: bytes, filters: list[str], parameters: dict[str, int] | No
         )  # fmt: skip
         given = [Dictionary()] * (len(filters) - 1) + [Dictionary(**(parameters or {}))]
         names = Array([Name("/" + name) for name in filters])
-        picture.write(data, filter=names, decode_parms=Array(given))
+        picture.write(data(), filter=names, decode_parms=Array(given))
         pdf.pages[0].obj.Resources = Dictionary(XObject=Dictionary(I=picture))
         return save(pdf, **RAW)
 
@@ -319,16 +324,16 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
     "markdown of lists": (lambda: b"- a\n" * 20_000, render_markdown),
     # PDFs
     "pdf deflated twice": (
-        pdf_picture(deflate(b"\0" * 120 * MEGABYTE, 2), ["FlateDecode"] * 2),
+        pdf_picture(lambda: deflate(b"\0" * 120 * MEGABYTE, 2), ["FlateDecode"] * 2),
         prepare,
     ),
     "pdf content deflated twice": (
-        pdf_content(deflate(b"q Q " * 30 * MEGABYTE, 2), ["FlateDecode"] * 2),
+        pdf_content(lambda: deflate(b"q Q " * 30 * MEGABYTE, 2), ["FlateDecode"] * 2),
         prepare,
     ),
     **{
         f"pdf content of {part!r}": (
-            pdf_content(deflate(part * (120 * MEGABYTE // len(part))), ["FlateDecode"]),
+            pdf_content(partial(deflate_much, part), ["FlateDecode"]),
             prepare,
         )
         for part in (
@@ -353,7 +358,7 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
     },
     "pdf of predictors": (
         pdf_picture(
-            deflate((b"\4" + b"\1" * 8_000) * 8_000),
+            lambda: deflate((b"\4" + b"\1" * 8_000) * 8_000),
             ["FlateDecode"],
             {"Predictor": 15, "Columns": 8_000},
         ),
@@ -361,7 +366,7 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
     ),
     "pdf of predictors after hex": (
         pdf_picture(
-            deflate((b"\4" + b"\1" * 8_000) * 8_000).hex().encode(),
+            lambda: deflate((b"\4" + b"\1" * 8_000) * 8_000).hex().encode(),
             ["ASCIIHexDecode", "FlateDecode"],
             {"Predictor": 15, "Columns": 8_000},
         ),
@@ -369,7 +374,7 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
     ),
     "pdf of short rows": (
         pdf_picture(
-            deflate(b"\4\1" * 32_000_000).hex().encode(),
+            lambda: deflate(b"\4\1" * 32_000_000).hex().encode(),
             ["ASCIIHexDecode", "FlateDecode"],
             {"Predictor": 15, "Columns": 1},
         ),
@@ -377,30 +382,30 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
     ),
     "pdf of TIFF's predictor": (
         pdf_picture(
-            deflate(b"\1" * 64_000_000).hex().encode(),
+            lambda: deflate(b"\1" * 64_000_000).hex().encode(),
             ["ASCIIHexDecode", "FlateDecode"],
             {"Predictor": 2, "Columns": 8_000},
         ),
         prepare,
     ),
     "pdf of LZW clear codes": (
-        pdf_picture(deflate(lzw(100_000_000)), ["FlateDecode", "LZWDecode"]),
+        pdf_picture(lambda: deflate(lzw(100_000_000)), ["FlateDecode", "LZWDecode"]),
         prepare,
     ),
     "pdf of runs": (
-        pdf_picture(deflate(b"\0x" * 60_000_000), ["FlateDecode", "RunLengthDecode"]),
+        pdf_picture(lambda: deflate(b"\0x" * 60_000_000), ["FlateDecode", "RunLengthDecode"]),
         prepare,
     ),
     "pdf of long runs": (
-        pdf_picture(deflate(b"\x81x" * 20_000_000), ["FlateDecode", "RunLengthDecode"]),
+        pdf_picture(lambda: deflate(b"\x81x" * 20_000_000), ["FlateDecode", "RunLengthDecode"]),
         prepare,
     ),
     "pdf of base 85": (
-        pdf_picture(deflate(b"z" * 60_000_000), ["FlateDecode", "ASCII85Decode"]),
+        pdf_picture(lambda: deflate(b"z" * 60_000_000), ["FlateDecode", "ASCII85Decode"]),
         prepare,
     ),
     "pdf of hex": (
-        pdf_picture(deflate(b"0" * 120_000_000), ["FlateDecode", "ASCIIHexDecode"]),
+        pdf_picture(lambda: deflate(b"0" * 120_000_000), ["FlateDecode", "ASCIIHexDecode"]),
         prepare,
     ),
     "pdf of forms": (pdf_forms(8, 10), prepare),
@@ -508,10 +513,14 @@ class Spent(NamedTuple):
     ended: str
 
 
-def spend(name: str) -> Spent:
-    """Do a work in this process, which does no other."""
-    make, work = WORKS[name]
-    data = make()
+def write_input(name: str, file: Path) -> None:
+    """Make the input of a work in another process than the one that is measured."""
+    file.write_bytes(WORKS[name][0]())
+
+
+def spend(name: str, file: Path) -> Spent:
+    """Do a work with the input in a file in this process, which does no other."""
+    work, data = WORKS[name][1], file.read_bytes()
     with Path("/proc/self/statm").open() as file:
         resident = int(file.read().split()[1]) * resource.getpagesize()
     before = resource.getrusage(resource.RUSAGE_SELF)

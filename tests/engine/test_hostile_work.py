@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+from pathlib import Path
 
 import pytest
 
-from tests.engine.hostile_work import WORKS, Spent, spend
+from tests.engine.hostile_work import WORKS, Spent, spend, write_input
 from tests.waiting import slowness
 
 MAX_SECONDS_PER_KILOBYTE = (
@@ -20,16 +21,17 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.engine.hostile_work"])
 
 
-def spent(name: str) -> Spent:
-    """Do a work in a process of its own."""
-    with CONTEXT.Pool(1) as pool:
-        return pool.apply_async(spend, (name,)).get(PATIENCE_SECONDS)
+def spent(name: str, file: Path) -> Spent:
+    """Make the input of a work, and do the work, each in a process of its own."""
+    with CONTEXT.Pool(1, maxtasksperchild=1) as pool:
+        pool.apply_async(write_input, (name, file)).get(PATIENCE_SECONDS)
+        return pool.apply_async(spend, (name, file)).get(PATIENCE_SECONDS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", WORKS)
-def test_work_is_bounded_by_the_size_of_its_input(name: str) -> None:
-    took = spent(name)
+def test_work_is_bounded_by_the_size_of_its_input(name: str, tmp_path: Path) -> None:
+    took = spent(name, tmp_path / "input")
     allowed = max(LEAST_SECONDS, MAX_SECONDS_PER_KILOBYTE * took.input_bytes / 1024)
     assert took.seconds <= allowed * slowness(), took
     assert took.megabytes <= MAX_MEGABYTES, took
