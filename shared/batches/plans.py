@@ -372,7 +372,7 @@ class StoredPlan(ShownRecord, frozen=True):
         return f"{self.name}@{self.version}"
 
 
-class RunDocument(msgspec.Struct, frozen=True):
+class RunDocument(msgspec.Struct, frozen=True, gc=False):
     """A document that was rendered: its pages, and the values of the plan's paths."""
 
     index: int
@@ -380,7 +380,7 @@ class RunDocument(msgspec.Struct, frozen=True):
     values: Mapping[str, Value]
 
 
-class RunSet(msgspec.Struct, frozen=True):
+class RunSet(msgspec.Struct, frozen=True, gc=False):
     """The documents of one envelope, in order, and its values by `Plan.set_paths`."""
 
     documents: Sequence[RunDocument]

@@ -119,7 +119,7 @@ class StoredFile(Record, frozen=True):
         return ShownFile.of_builtins(shown)
 
 
-class RunItem(Record, frozen=True):
+class RunItem(Record, frozen=True, gc=False):
     """A document of a run that has ended; `part_first_index` names the part with its pages."""
 
     index: int

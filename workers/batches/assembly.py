@@ -294,7 +294,11 @@ def _write_run(
                 for at, each in enumerate(files, 1)
                 if not chosen.isdisjoint(covered := find_covered(plan, each))
             ]
-            [made] = writer.write([(number, file)], places, again, is_copy=wanted.copy)
+            of_reprint = {
+                document.index: places[document.index]._replace(file=number, position=2 * at + 1)
+                for at, document in enumerate(ordered)
+            }
+            [made] = writer.write([(number, file)], of_reprint, again, is_copy=wanted.copy)
             stored.append(made.replace(request=reprint.request))
     if plan.hold.proof and not batch.status.is_final and PROOF_NUMBER not in known:
         stored += writer.write_proof()
@@ -332,22 +336,30 @@ class _RunWriter:
         *,
         is_copy: bool = False,
     ) -> list[StoredFile]:
-        """Store files, each with its number, and return them; `places` are those of documents in the run."""
-        chosen = {
-            document.index: places[document.index]._replace(file=at, position=2 * position + 1)
-            for at, (_, file) in enumerate(files)
-            for position, document in enumerate(file.documents)
-        }
-        of_parts: dict[int, list[Placement]] = {}
+        """Store files, each with its number, and return them; `places` are those of documents in files by number."""
+        outs_by_number: dict[int | None, int] = {number: at for at, (number, _) in enumerate(files)}
+
+        def place(index: int, pages: int) -> Placement:
+            """Return the place of a document in the files that are written; made as late as it can be."""
+            found = places.get(index)
+            if found is None or found.file not in outs_by_number:
+                return Placement(None, 0, pages)
+            return found._replace(file=outs_by_number[found.file])
+
+        of_parts: dict[int, list[RunItem]] = {}
         for first, group in groupby(self.items, key=attrgetter("part_first_index")):
-            own = [chosen.get(item.index) or Placement(None, 0, item.pages or 0) for item in group]
-            if any(placement.file is not None for placement in own):
+            own = list(group)
+            if any(place(item.index, 0).file is not None for item in own):
                 of_parts[first] = own
         parts = (
-            (path, of_parts[found.first_index])
+            (path, [place(item.index, item.pages or 0) for item in of_parts[found.first_index]])
             for found, path in _fetch_parts(self.batch, self.context, self.part, of_parts)
         )
-        placed = [(each, self._place_covers(each, chosen)) for each in covers if each.pdf]
+        placed = [
+            (each, [_before(place(index, 1)) for index in each.covered])
+            for each in covers
+            if each.pdf
+        ]
         counts = Counter(place.file for _, own in placed for place in own)
         with ExitStack() as opened:
             outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
@@ -370,27 +382,32 @@ class _RunWriter:
                 for at, ((number, file), out) in enumerate(zip(files, outs, strict=True))
             ]
 
-    def _place_covers(self, covers: Covers, chosen: Mapping[int, Placement]) -> list[Placement]:
-        """Return the places of covers, each before that of its document."""
-        nowhere = Placement(None, 0, 1)
-        own = (chosen.get(index, nowhere) for index in covers.covered)
-        return [Placement(each.file, each.position - 1, 1, is_cover=True) for each in own]
-
     def write_proof(self) -> list[StoredFile]:
         """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
         wanted = self.plan.hold.proof or 0
         first = [document for document in self.documents if document.index < wanted]
         files = arrange(self.plan.replace(split=Split()), first, with_held=True)
-        places = _place_documents(self.plan, files)
-        return self.write([(PROOF_NUMBER, file) for file in files], places)
+        return self.write(
+            [(PROOF_NUMBER, file) for file in files],
+            _place_documents(self.plan, files, PROOF_NUMBER),
+        )
 
 
-def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placement]:
-    """Return the place of each document by its index, with the number and first sheet in the run of its set."""
+def _before(place: Placement) -> Placement:
+    """Return the place of the cover before a document."""
+    return Placement(place.file, place.position - 1, 1, is_cover=True)
+
+
+def _place_documents(
+    plan: Plan, files: Sequence[RunFile], first_number: int = 1
+) -> dict[int, Placement]:
+    """Return the place of each document by its index in files by number, with the number and first sheet in the
+    run of its set. Positions are odd: covers stand between.
+    """
     places: dict[int, Placement] = {}
     first, number = 1, 0
-    for at, file in enumerate(files):
-        position = 0
+    for at, file in enumerate(files, first_number):
+        position = 1
         for each in file.sets:
             number += 1
             before, sheets, feeders = 0, each.sheets, each.feeders
@@ -399,7 +416,7 @@ def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placemen
                     at, position, document.pages, number, first, before, sheets, feeders
                 )
                 before += plan.sheets_of(document.pages)
-                position += 1
+                position += 2
             first += sheets
     return places
 

@@ -138,9 +138,8 @@ class _Run(NamedTuple):
 
     node: int
     pages: int
-    entries: list[tuple[int, bytes]]  # each without its siblings, which are known at the end
-    parts: list[int]  # the document parts, of a file for print
-    title: str  # of the first document
+    entries: Sequence[tuple[int, bytes]]  # each without its siblings, which are known at the end
+    parts: Sequence[int]  # the document parts, of a file for print
 
 
 class _MergedFile:
@@ -166,6 +165,7 @@ class _MergedFile:
         self._kept: dict[bytes, int] = {}  # object numbers of resources by digest
         self._intents: set[int] = set()  # of the parts; 0 of one that is not for print
         self._parts_root = 0  # of a file for print
+        self._first: tuple[int, str] | None = None  # the first document: its position and title
 
     def open_copy(
         self, part: pikepdf.Pdf, digests: dict[int, bytes | None], *, is_cover: bool = False
@@ -193,14 +193,14 @@ class _MergedFile:
     ) -> None:
         """Add pages at a position, with their entries of the outline."""
         node = self._writer.reserve()
-        taken = [copy.take(entry, without=("/Prev", "/Next")) for entry in entries]
+        taken = tuple(copy.take(entry, without=("/Prev", "/Next")) for entry in entries)
         for page in pages:
             copy.deduplicate_resources(page.get("/Resources"))
             copy.replace_entry(page, "/Parent", b"/Parent %d 0 R" % node)
         kids = [copy.number_of(page) for page in pages]
         blank = self._writer.reserve() if self._is_duplex and len(kids) % 2 else 0
         kids += [blank] if blank else []
-        parts: list[int] = []
+        parts: Sequence[int] = ()
         if self._intents != {0}:
             self._parts_root = self._parts_root or self._writer.reserve()
             parts = self._write_parts(copy, pages, entries, last=kids[-1])
@@ -211,8 +211,9 @@ class _MergedFile:
             b"<< /Type /Pages /Parent %d 0 R /Count %d /Kids [%b] >>"
             % (self._pages, len(kids), _references_to(kids)),
         )
-        title = str(entries[0].Title) if entries else ""
-        self.runs[position] = _Run(node, len(kids), taken, parts, title)
+        if self._first is None or position < self._first[0]:
+            self._first = position, str(entries[0].Title) if entries else ""
+        self.runs[position] = _Run(node, len(kids), taken, parts)
 
     def _write_parts(
         self,
@@ -269,7 +270,7 @@ class _MergedFile:
         Raises:
             ValueError: there are no pages.
         """
-        if not self.runs:
+        if self._first is None:
             raise ValueError("no parts to merge")
         writer = self._writer
         runs = [self.runs[position] for position in sorted(self.runs)]
@@ -279,7 +280,7 @@ class _MergedFile:
         more = self._write_outline([entry for run in runs for entry in run.entries])
         conformance, is_print = "", len(self._intents) == 1 and 0 not in self._intents
         if is_print:
-            metadata = replace(metadata, title=runs[0].title)
+            metadata = replace(metadata, title=self._first[1])
             conformance = describe_print(metadata, is_run=True)
             more += self._write_print([number for run in runs for number in run.parts])
         packet = writer.reserve()
