@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 MAX_LAYOUT_ERRORS: Final = 20  # layout reports up to 20 errors
 MAX_LISTED: Final = 200  # of each severity: bounds the response to a hostile document
@@ -66,11 +66,11 @@ class SourceLocation:
             location = location.linkage.location
         return location
 
-    def to_source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, object]:
         """Return the `source` object of a finding."""
         if self.linkage is not None:
             return self.in_own_text.to_source()
-        source: dict[str, Any] = {"tagName": self.tag_name}
+        source: dict[str, object] = {"tagName": self.tag_name}
         if self.origin is not None:
             source["origin"] = self.origin.value
         source |= {
@@ -113,9 +113,9 @@ class Diagnostic:
         line, reference = location.span.line_start, location.linkage.reference
         return f'{self.message} (in line {line} of the template "{reference}")'
 
-    def to_finding(self) -> dict[str, Any]:
+    def to_finding(self) -> dict[str, object]:
         """Return the finding object of POST /v2/validate."""
-        finding: dict[str, Any] = {"message": self.text}
+        finding: dict[str, object] = {"message": self.text}
         if self.location is not None:
             finding["source"] = self.location.to_source()
         return finding
@@ -222,9 +222,9 @@ class Findings:
         """Return the errors found so far, at least one, as an exception."""
         return AuthoringError(self.errors, left_out=self.left_out(Severity.ERROR))
 
-    def to_report(self) -> dict[str, Any]:
+    def to_report(self) -> dict[str, object]:
         """Return the response of POST /v2/validate, with `leftOut` only if a list is incomplete."""
-        report: dict[str, Any] = {
+        report: dict[str, object] = {
             "valid": not self.error_count,
             "errors": [diagnostic.to_finding() for diagnostic in self.errors],
             "warnings": [diagnostic.to_finding() for diagnostic in self.warnings],
@@ -250,12 +250,12 @@ class AuthoringError(Exception):
         self.diagnostics = diagnostics
         self.left_out = left_out
 
-    def to_stack_trace(self) -> tuple[Mapping[str, Any], ...]:
+    def to_stack_trace(self) -> tuple[Mapping[str, object], ...]:
         """Return the `stackTrace` of an error body: error by error, innermost element first.
 
         The first entry of each error has its message. Errors without a location are omitted.
         """
-        entries: list[Mapping[str, Any]] = []
+        entries: list[Mapping[str, object]] = []
         for diagnostic in self.diagnostics[:MAX_LAYOUT_ERRORS]:
             for depth, location in enumerate(diagnostic.chain):
                 entry = location.to_source()

@@ -94,11 +94,11 @@ class InvoiceReport:
         """Whether the invoice keeps its rules, None if that is not known."""
         return False if self.reason else self.verdict.is_valid
 
-    def to_report(self) -> dict[str, Any]:
+    def to_report(self) -> dict[str, object]:
         """Return the report of an invoice that was read, as JSON."""
         assert self.invoice is not None
         found = self.verdict.findings
-        report: dict[str, Any] = {
+        report: dict[str, object] = {
             "valid": self.verdict.is_valid,
             "errors": [asdict(one) for one in found if one.severity == "error"],
             "warnings": [asdict(one) for one in found if one.severity == "warning"],

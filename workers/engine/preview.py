@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.finish.finisher import check_passwords, finish_part
@@ -61,7 +61,7 @@ class PreviewedPage:
     height: float
     data: bytes
     raster: Raster | None
-    boxes: Sequence[Mapping[str, Any]]
+    boxes: Sequence[Mapping[str, object]]
     boxes_left_out: int
 
 
@@ -161,9 +161,9 @@ def _write_page(page: LaidOutPage, preview_options: PreviewOptions) -> tuple[byt
     return raster.data, raster
 
 
-def _box_to_json(box: ElementBox, outside: float) -> dict[str, Any]:
+def _box_to_json(box: ElementBox, outside: float) -> dict[str, object]:
     """Return a box as JSON: its rectangle in the media box, its source location, and loop indices."""
-    written: dict[str, Any] = {
+    written: dict[str, object] = {
         "x": round(box.x + outside, 2),
         "y": round(box.y + outside, 2),
         "width": round(box.width, 2),

@@ -10,7 +10,7 @@ import base64
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from stdnum.es import nif
@@ -35,7 +35,7 @@ _RSA_SIGNATURE: Final = (256, 512)  # bytes, of keys of 2048 to 4096 bits
 _ECDSA_SIGNATURE: Final = (64, 72)  # bytes, IEEE P1363 or DER
 
 
-def write_ksef(invoice: Mapping[str, Any]) -> bytes:
+def write_ksef(invoice: Mapping[str, object]) -> bytes:
     """Return the link of KOD I, by which a reader finds the invoice in KSeF.
 
     Raises:
@@ -49,7 +49,7 @@ def write_ksef(invoice: Mapping[str, Any]) -> bytes:
     return f"https://{host}/invoice/{'/'.join(parts)}".encode()
 
 
-def write_ksef_certificate(invoice: Mapping[str, Any]) -> bytes:
+def write_ksef_certificate(invoice: Mapping[str, object]) -> bytes:
     """Return the link of KOD II, which has the issuer's signature of all that stands before it.
 
     Raises:
@@ -89,7 +89,7 @@ _SERIES: Final = re.compile(r"""[ !#-&(-;?-~]+""")
 _MOST_EUROS: Final = Decimal("999999999999.99")
 
 
-def write_verifactu(invoice: Mapping[str, Any]) -> bytes:
+def write_verifactu(invoice: Mapping[str, object]) -> bytes:
     """Return the link by which the tax agency confirms an invoice (Orden HAC/1177/2024, articles 20 and 21).
 
     Raises:
@@ -125,7 +125,7 @@ _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]
 _STAMP: Final = ("hash", "signature", "public_key", "certificate_signature")
 
 
-def write_zatca(invoice: Mapping[str, Any]) -> bytes:
+def write_zatca(invoice: Mapping[str, object]) -> bytes:
     """Return the fields of a Saudi invoice: five, or eight or nine with the cryptographic stamp.
 
     Raises:

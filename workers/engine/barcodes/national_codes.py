@@ -7,7 +7,7 @@ import unicodedata
 from binascii import crc_hqx
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from stdnum.br import cnpj, cpf
@@ -26,7 +26,7 @@ _NIP: Final = re.compile(r"[0-9]{10}")
 _PURPOSE: Final = re.compile(r"[A-Z]{4}")
 
 
-def write_spayd(payment: Mapping[str, Any]) -> bytes:
+def write_spayd(payment: Mapping[str, object]) -> bytes:
     """Return a Czech Short Payment Descriptor, version 1.0.
 
     Raises:
@@ -52,7 +52,7 @@ def write_spayd(payment: Mapping[str, Any]) -> bytes:
     return "*".join(("SPD", "1.0", *filled)).encode()
 
 
-def write_hct(payment: Mapping[str, Any]) -> bytes:
+def write_hct(payment: Mapping[str, object]) -> bytes:
     """Return a Hungarian code of the central bank (MNB) for a credit transfer, version 001.
 
     Raises:
@@ -93,7 +93,7 @@ def write_hct(payment: Mapping[str, Any]) -> bytes:
     return members.bounded(("\n".join(lines) + "\n").encode(), 345, "message")
 
 
-def write_upi(payment: Mapping[str, Any]) -> bytes:
+def write_upi(payment: Mapping[str, object]) -> bytes:
     """Return an Indian UPI address (NPCI, UPI Linking Specification 1.6).
 
     Raises:
@@ -117,7 +117,7 @@ def write_upi(payment: Mapping[str, Any]) -> bytes:
     return ("upi://pay?" + "&".join(f"{key}={v}" for key, v in values.items() if v)).encode()
 
 
-def write_pix(payment: Mapping[str, Any]) -> bytes:
+def write_pix(payment: Mapping[str, object]) -> bytes:
     """Return a static Brazilian Pix code (BR Code: EMV QRCPS-MPM with the template br.gov.bcb.pix).
 
     Raises:
@@ -154,7 +154,7 @@ def write_pix(payment: Mapping[str, Any]) -> bytes:
     return f"{content}{crc_hqx(content.encode(), 0xFFFF):04X}".encode()
 
 
-def write_zbp(payment: Mapping[str, Any]) -> bytes:
+def write_zbp(payment: Mapping[str, object]) -> bytes:
     """Return a Polish code of the banks' association (ZBP, recommendation on 2D codes).
 
     Raises:
@@ -240,7 +240,7 @@ _MEMBERS: Final = (
 _PAYER_MEMBERS: Final = ("name", "street", "town", "iban", "reference")
 
 
-def write_upn(payment: Mapping[str, Any]) -> bytes:
+def write_upn(payment: Mapping[str, object]) -> bytes:
     """Return the content of a UPN QR code, in ISO 8859-2.
 
     Raises:
@@ -272,7 +272,7 @@ def write_upn(payment: Mapping[str, Any]) -> bytes:
     return f"{content}{len(content):03}\n".encode(CHARSET)
 
 
-def _read_payer(value: Any) -> PaymentRecord:
+def _read_payer(value: object) -> PaymentRecord:
     if value is not None and not isinstance(value, Mapping):
         raise InvalidPaymentError(
             f'"payer" of "upn-qr" must be an object with {", ".join(_PAYER_MEMBERS)}'

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from babel.core import get_global
 
@@ -41,7 +41,7 @@ class PaymentRecord:
     """A record of payment data with checked access to its members; `path` is its place in the payment."""
 
     symbology: str
-    record: Mapping[str, Any]
+    record: Mapping[str, object]
     path: str = ""
     # Returns the first character that is not accepted.
     find_wrong: Callable[[str], str | None] = lambda _: None
@@ -155,7 +155,7 @@ class PaymentRecord:
         return InvalidPaymentError(f'"{self.path}{member}" of "{self.symbology}" {what}')
 
 
-def write_sepa_payment(payment: Mapping[str, Any], user: str = "epc-qr") -> bytes:
+def write_sepa_payment(payment: Mapping[str, object], user: str = "epc-qr") -> bytes:
     """Return the content of an epc-qr code (EPC069-12, version 2.1); messages name its user.
 
     Its 331 bytes fit version 13 at level M, the largest that the guideline allows.
@@ -237,7 +237,7 @@ _BIC_LINE, _NAME, _IBAN_LINE, _AMOUNT, _REFERENCE, _REMITTANCE = 4, 5, 6, 7, 9, 
 _CURRENCY: Final = "EUR"
 
 
-def read_sepa_slip(payment: Mapping[str, Any]) -> SepaSlip:
+def read_sepa_slip(payment: Mapping[str, object]) -> SepaSlip:
     """Return the printed values of a slip.
 
     Raises:

@@ -55,7 +55,7 @@ _TYPED: Final = {
 _MAX_ADAPTED: Final = 1000  # characters of a text; no member takes as many
 
 
-def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> bytes:
+def write_swiss_payment(payment: Mapping[str, object], name: str = "swiss-qr") -> bytes:
     """Return the content of a Swiss QR code: the data of a bill, line by line (4.2).
 
     `name` is what messages call the code.
@@ -88,14 +88,14 @@ def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> b
     return members.bounded("\n".join(lines).encode(), MAX_BYTES, "message")
 
 
-def adapt_signs(payment: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+def adapt_signs(payment: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
     """Return a bill with typed signs replaced by accepted ones, and those that were replaced.
 
     Letters and their accents are composed first, which is not counted: they look the same.
     """
     replaced: dict[str, None] = {}
 
-    def adapt(value: Any, depth: int) -> Any:
+    def adapt(value: object, depth: int) -> Any:
         if isinstance(value, Mapping) and depth < 2:
             return {name: adapt(one, depth + 1) for name, one in value.items()}
         if isinstance(value, list | tuple) and depth < 2 and len(value) <= 2:
@@ -243,7 +243,7 @@ _IBAN, _CREDITOR, _AMOUNT, _CURRENCY, _DEBTOR = 3, 4, 18, 19, 20
 _REFERENCE_TYPE, _REFERENCE, _MESSAGE, _BILLING, _PROCEDURES = 27, 28, 29, 31, 32
 
 
-def read_swiss_bill(payment: Mapping[str, Any]) -> SwissBill:
+def read_swiss_bill(payment: Mapping[str, object]) -> SwissBill:
     """Return the printed values of a bill.
 
     Raises:

@@ -23,7 +23,7 @@ class BarcodeSpec:
     """A symbol. `value` is text, or a mapping for payment codes; layout checks and encodes it."""
 
     symbology: str
-    value: str | Mapping[str, Any]
+    value: str | Mapping[str, object]
     level: str = "M"
     has_quiet_zone: bool = True
     columns: int | None = None
@@ -53,7 +53,7 @@ class PaymentFormat(NamedTuple):
     greatest side in millimetres, without the quiet zone.
     """
 
-    write: Callable[[Mapping[str, Any]], bytes]
+    write: Callable[[Mapping[str, object]], bytes]
     members: str
     version: int | None = None
     charset: str | None = None

@@ -174,7 +174,7 @@ def _write_one(node: MappingNode, stack: Stack) -> Element | None:
     return element
 
 
-def _show(value: Any, node: MappingNode) -> str:
+def _show(value: object, node: MappingNode) -> str:
     match value:
         case None:
             return ""
@@ -191,7 +191,7 @@ def _show(value: Any, node: MappingNode) -> str:
 def find_value(stack: Stack, path: str) -> Any:
     """Return the value at a path, None if it is absent."""
     record, steps = _start(stack, path)
-    value: Any = record
+    value: object = record
     for step in steps:
         if not isinstance(value, dict):
             return None
@@ -318,7 +318,9 @@ class _RecordReader:
         node: MappingNode | None = None,
     ) -> None:
         record, steps = _start(stack, path)
-        group: Any = groups[0] if path.startswith("/") else groups[-2 if path[:2] == ".." else -1]
+        group: object = (
+            groups[0] if path.startswith("/") else groups[-2 if path[:2] == ".." else -1]
+        )
         for step in steps[:-1]:
             record, group = record.setdefault(step, {}), _member(group, step)
         term = _member(group, steps[-1])
@@ -359,7 +361,7 @@ def _member(group: Any, name: str) -> Any:
     return next(member for member in group.members if member.name == name)
 
 
-def parse_value(text: str, kind: TermType) -> Any:
+def parse_value(text: str, kind: TermType) -> object:
     """Parse a text of XML as a value of a type; None if it is empty.
 
     Raises:

@@ -68,7 +68,7 @@ def list_terms(
                 )
 
 
-def present_record(record: Record) -> dict[str, Any]:
+def present_record(record: Record) -> dict[str, object]:
     """Return the data of a page: sections of terms, and lines with what has no column beside them."""
     line = next(one for one in INVOICE.members if one.name == "lines")
     assert isinstance(line, BusinessGroup)
@@ -84,7 +84,7 @@ def present_record(record: Record) -> dict[str, Any]:
     }
 
 
-def _write_line(terms: Iterable[StatedTerm]) -> dict[str, Any]:
+def _write_line(terms: Iterable[StatedTerm]) -> dict[str, object]:
     written: dict[str, Any] = {"terms": []}
     for one in terms:
         if one.path in _LINE_COLUMNS:
@@ -95,7 +95,7 @@ def _write_line(terms: Iterable[StatedTerm]) -> dict[str, Any]:
     return written
 
 
-def _write(term: StatedTerm) -> dict[str, Any]:
+def _write(term: StatedTerm) -> dict[str, object]:
     return {"number": term.number, "label": term.label, "kind": term.kind, "value": term.value}
 
 

@@ -88,7 +88,7 @@ def select_terms(record: Record, level: Level, group: BusinessGroup = INVOICE) -
     return selected
 
 
-def _select_group(value: Any, level: Level, group: BusinessGroup) -> Any:
+def _select_group(value: Any, level: Level, group: BusinessGroup) -> object:
     if not group.is_list:
         return select_terms(value, level, group)
     return [part for one in value if (part := select_terms(one, level, group))]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.characters import NOT_XML
 from workers.engine.einvoices.mapping import (
@@ -26,7 +26,7 @@ _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 PROFILE_TERM: Final = "guideline"  # determined by the profile, not by data
 
 
-def read_record(data: Any) -> tuple[Record, list[InvalidTerm]]:
+def read_record(data: object) -> tuple[Record, list[InvalidTerm]]:
     """Read the data of an invoice; return the record, and up to 50 invalid values."""
     reader = _DataReader()
     record = reader.read(data, INVOICE, "")
@@ -39,7 +39,7 @@ class _DataReader:
     def __init__(self) -> None:
         self.invalid: list[InvalidTerm] = []
 
-    def read(self, data: Any, group: BusinessGroup, path: str) -> Record:
+    def read(self, data: object, group: BusinessGroup, path: str) -> Record:
         if not isinstance(data, dict):
             self._report(path, f"must be a record, not {_describe(data)}")
             return {}
@@ -64,7 +64,7 @@ class _DataReader:
                 record[name] = self.read(value, member, own_path)
         return record
 
-    def _read_list(self, value: Any, group: BusinessGroup, path: str) -> list[Record]:
+    def _read_list(self, value: object, group: BusinessGroup, path: str) -> list[Record]:
         if not isinstance(value, list | tuple):
             self._report(path, f"must be a list of records, not {_describe(value)}")
             return []
@@ -73,7 +73,7 @@ class _DataReader:
             return []
         return [self.read(one, group, f"{path}/{index}") for index, one in enumerate(value)]
 
-    def _read_term(self, value: Any, term: BusinessTerm, path: str) -> Any:
+    def _read_term(self, value: object, term: BusinessTerm, path: str) -> object:
         try:
             return read_value(value, term.data_type)
         except ValueError as error:
@@ -85,7 +85,7 @@ class _DataReader:
             self.invalid.append(InvalidTerm(path or "/", message))
 
 
-def read_value(value: Any, kind: TermType) -> Any:
+def read_value(value: object, kind: TermType) -> object:
     """Convert a value of data to a type.
 
     Raises:
@@ -102,7 +102,7 @@ def read_value(value: Any, kind: TermType) -> Any:
             return _read_text(value)
 
 
-def _read_number(value: Any) -> Decimal:
+def _read_number(value: object) -> Decimal:
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         number = Decimal(value)
         exponent = number.as_tuple().exponent
@@ -115,7 +115,7 @@ def _read_number(value: Any) -> Decimal:
     raise ValueError(f"must be a number, not {_describe(value)}")
 
 
-def _read_date(value: Any) -> date:
+def _read_date(value: object) -> date:
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):
@@ -128,14 +128,14 @@ def _read_date(value: Any) -> date:
     raise ValueError(f"must be a date, such as 2026-03-02, not {_describe(value)}")
 
 
-def _read_file(value: Any) -> bytes:
+def _read_file(value: object) -> bytes:
     message = f"must be a file in base64, not {_describe(value)}"
     if not isinstance(value, str):
         raise ValueError(message)
     return decode_file(value, message)
 
 
-def _read_text(value: Any) -> str:
+def _read_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise ValueError(f"must be text, not {_describe(value)}")
     text = value if isinstance(value, str) else f"{_read_number(value):f}"
@@ -146,7 +146,7 @@ def _read_text(value: Any) -> str:
     return text.strip()
 
 
-def _describe(value: Any) -> str:
+def _describe(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"

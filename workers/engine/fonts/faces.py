@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate, compress, filterfalse
 from operator import add
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import uharfbuzz as hb
 
@@ -231,7 +231,7 @@ class Face:
 
     shapes = True
 
-    def __init__(self, family: str, hb_face: Any, *, name: str, traits: Traits) -> None:
+    def __init__(self, family: str, hb_face: hb.Face, *, name: str, traits: Traits) -> None:
         self.family = family
         self.name = name  # as in the file
         self.is_general = traits.is_general
@@ -241,9 +241,9 @@ class Face:
         self.is_emboldened = traits.is_emboldened
         self.is_own = traits.is_custom
         self.is_colored = bool(hb_face.has_color_paint or hb_face.has_color_layers)
-        self._caches: dict[object, Callable[..., Any]] = {}
-        self.hb_face: Any = hb_face
-        self.hb_font: Any = hb.Font(self.hb_face)
+        self._caches: dict[object, Callable[..., object]] = {}
+        self.hb_face: hb.Face = hb_face
+        self.hb_font = hb.Font(self.hb_face)
         self.units: int = self.hb_face.upem
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
         # The product's text fonts have all of ASCII; one of an account may have emoji only.
@@ -504,7 +504,7 @@ class Face:
         data: bytes = self.hb_face.reference_table(tag).data
         return data
 
-    def _metric(self, tag: Any) -> float:
+    def _metric(self, tag: object) -> float:
         return float(self.hb_font.get_metric_position_with_fallback(tag)) / self.units
 
 
@@ -547,7 +547,7 @@ def _find_supported_features(face: Face, features: Features) -> Features:
 
 def _has_tabular_figures(face: Face, features: Features) -> bool:
     """Return whether all figures are equally wide with these features."""
-    buffer: Any = hb.Buffer()
+    buffer = hb.Buffer()
     buffer.add_str("0123456789")
     buffer.guess_segment_properties()
     chosen = {tag: value for tag, value in features if tag not in ("frac", "afrc", "ordn")}
@@ -578,7 +578,7 @@ def find_ligatures(face: Face) -> Ligatures | None:
 
 def _shape_all(face: Face, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return the glyph and the advance of the texts that the font draws as one glyph."""
-    buffer: Any = hb.Buffer()
+    buffer = hb.Buffer()
     buffer.add_str(" ".join(texts))
     buffer.guess_segment_properties()
     hb.shape(face.hb_font, buffer, {"liga": True, "clig": False, "calt": False, "kern": False})
@@ -603,7 +603,7 @@ def _cache(compute: Callable[[K], T]) -> BoundedCache[K, T]:
 class _Advances(dict[str, int]):
     """Advance widths by character; a missing one is as wide as the glyph .notdef."""
 
-    def __init__(self, font: Any, glyphs: dict[str, int]) -> None:
+    def __init__(self, font: hb.Font, glyphs: dict[str, int]) -> None:
         super().__init__(
             (char, 0 if _IGNORABLE.match(char) else font.get_glyph_h_advance(glyph))
             for char, glyph in glyphs.items()
@@ -621,7 +621,7 @@ class _Advances(dict[str, int]):
 class _Kerns(dict[str, int]):
     """Kerns by pair of characters, in font units."""
 
-    def __init__(self, font: Any, advances: _Advances) -> None:
+    def __init__(self, font: object, advances: _Advances) -> None:
         super().__init__()
         self._font = font
         self._advances = advances
@@ -637,7 +637,7 @@ class _Kerns(dict[str, int]):
         first, second = pair[0], pair[1]
         if " " in pair or first.isdigit() or second.isdigit() or _NOT_ENCODED.search(pair):
             return 0
-        buffer: Any = hb.Buffer()
+        buffer = hb.Buffer()
         letters = expand(pair, self.ligatures)
         buffer.add_str(letters)
         buffer.guess_segment_properties()

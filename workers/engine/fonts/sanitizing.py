@@ -81,7 +81,7 @@ class FaceProperties:
         return bool(self.axes)
 
 
-def read_face_properties(face: Any, index: int) -> FaceProperties:
+def read_face_properties(face: hb.Face, index: int) -> FaceProperties:
     """Return the properties of an opened face.
 
     Raises:
@@ -113,7 +113,7 @@ def read_face_properties(face: Any, index: int) -> FaceProperties:
     )
 
 
-def check_embedding_rights(face: Any) -> None:
+def check_embedding_rights(face: hb.Face) -> None:
     """Check that a font may be embedded as a subset (OpenType, OS/2 fsType).
 
     Raises:
@@ -139,7 +139,7 @@ def _word(table: bytes, at: int) -> int:
     return int.from_bytes(table[at : at + 2], "big")
 
 
-def _name(face: Any, name_id: int) -> str:
+def _name(face: hb.Face, name_id: int) -> str:
     """Return a name in English, else in the first language, on one line."""
     try:
         text = face.get_name(name_id) or ""
@@ -297,7 +297,7 @@ MAX_COLOR_GLYPHS: Final = 10_000  # of a font: the edges of one may take a milli
 _MAX_CACHED_GLYPHS: Final = 10_000  # of a face, whether they are coloured
 
 
-def has_color_tables(hb_face: Any) -> bool:
+def has_color_tables(hb_face: hb.Face) -> bool:
     """Return whether a font has colour glyphs."""
     return bool(hb_face.has_color_paint or hb_face.has_color_layers)
 
@@ -311,11 +311,11 @@ def _is_color_glyph(face: Face, glyph: int) -> bool:
     return _has_colors(face.hb_face, glyph)
 
 
-def _has_colors(hb_face: Any, glyph: int) -> bool:
+def _has_colors(hb_face: hb.Face, glyph: int) -> bool:
     return bool(hb_face.glyph_has_color_paint(glyph) or hb_face.get_glyph_color_layers(glyph))
 
 
-def check_layers(hb_face: Any, size: int) -> None:
+def check_layers(hb_face: hb.Face, size: int) -> None:
     """Check the number of layers of all glyphs, which glyphs may share and rewriting copies.
 
     `size` is the number of bytes of the file, as sent.
@@ -343,7 +343,7 @@ def _check_operations(number: int, size: int) -> None:
         )
 
 
-def count_color_glyphs(hb_face: Any, size: int) -> int:
+def count_color_glyphs(hb_face: hb.Face, size: int) -> int:
     """Return the number of colour glyphs of a font, once their paint graphs are known to be bounded.
 
     `size` is the number of bytes of the file, as sent, which bounds what they may paint.
@@ -353,7 +353,7 @@ def count_color_glyphs(hb_face: Any, size: int) -> int:
     """
     if not has_color_tables(hb_face):
         return 0
-    font: Any = hb.Font(hb_face)
+    font = hb.Font(hb_face)
     colored = [glyph for glyph in range(hb_face.glyph_count) if _has_colors(hb_face, glyph)]
     if len(colored) > MAX_COLOR_GLYPHS:
         raise FontRefusedError(
@@ -380,9 +380,9 @@ OPERATIONS: Final = (
 _FOREGROUND: Final = hb.Color(0, 0, 0, 255)
 
 
-def make_painter(font: Any, callbacks: dict[str, Callable[..., None]]) -> Callable[[int], None]:
+def make_painter(font: hb.Font, callbacks: dict[str, Callable[..., None]]) -> Callable[[int], None]:
     """Return a function that paints a glyph of a font, by a callback for each operation of HarfBuzz."""
-    functions: Any = hb.PaintFuncs()
+    functions = hb.PaintFuncs()
     for name, callback in callbacks.items():
         getattr(functions, f"set_{name}_func")(callback)
     return lambda glyph: font.paint_glyph(glyph, functions, None, 0, _FOREGROUND)
@@ -446,8 +446,8 @@ def _draw_glyphs(program: bytes) -> dict[str, Any]:
     from fontTools.pens.cu2quPen import Cu2QuPen
     from fontTools.pens.ttGlyphPen import TTGlyphPen
 
-    face: Any = hb.Face(hb.Blob(program))
-    font: Any = hb.Font(face)
+    face = hb.Face(hb.Blob(program))
+    font = hb.Font(face)
     glyphs, points = {}, 0
     for glyph in range(face.glyph_count):
         pen: Any = TTGlyphPen(None)
@@ -576,7 +576,7 @@ def instantiate(program: bytes, settings: dict[str, float]) -> bytes:
     Raises:
         FontRefusedError: Its tables cannot be instantiated.
     """
-    face: Any = hb.Face(hb.Blob(program))
+    face = hb.Face(hb.Blob(program))
     subset_input = _make_subset_input()
     subset_input.pin_all_axes_to_default(face)
     for axis in face.axis_infos:
@@ -624,14 +624,14 @@ def _read_directory(data: bytes, start: int) -> frozenset[bytes]:
 
 def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> FontProgram:
     _check_tables(tags)
-    face: Any = hb.Face(hb.Blob(data), index)
+    face = hb.Face(hb.Blob(data), index)
     check_embedding_rights(face)
     _check_glyphs(face, tags)
     check_layers(face, size)
     program = _rewrite(face, tags)
     if b"CFF " in tags or (b"CFF2" in tags and not face.axis_infos):
         program = _convert(program)
-    sanitized: Any = hb.Face(hb.Blob(program))
+    sanitized = hb.Face(hb.Blob(program))
     _check_sanitized(sanitized, tags)
     try:
         properties = read_face_properties(sanitized, index)
@@ -664,7 +664,7 @@ def _check_tables(tags: frozenset[bytes]) -> None:
         raise FontRefusedError("The font has no outlines", _OUTLINES_NEEDED)
 
 
-def _check_glyphs(face: Any, tags: frozenset[bytes]) -> None:
+def _check_glyphs(face: hb.Face, tags: frozenset[bytes]) -> None:
     for tag, limit in ((b"CFF ", MAX_CFF_GLYPHS), (b"CFF2", MAX_CFF2_GLYPHS)):
         if tag in tags and face.glyph_count > limit:
             raise FontRefusedError(
@@ -674,7 +674,7 @@ def _check_glyphs(face: Any, tags: frozenset[bytes]) -> None:
             )
 
 
-def _rewrite(face: Any, tags: frozenset[bytes]) -> bytes:
+def _rewrite(face: object, tags: frozenset[bytes]) -> bytes:
     subset_input = _make_subset_input()
     subset_input.drop_table_tag_set.update(
         int.from_bytes(tag, "big") for tag in tags - _KEPT_TABLES
@@ -682,7 +682,7 @@ def _rewrite(face: Any, tags: frozenset[bytes]) -> bytes:
     return _write(subset_input, face)
 
 
-def _write(subset_input: Any, face: Any) -> bytes:
+def _write(subset_input: hb.SubsetInput, face: object) -> bytes:
     try:
         program: bytes = subset_input.subset(face).blob.data
     except RuntimeError as error:  # from HarfBuzz: a table cannot be parsed
@@ -690,14 +690,14 @@ def _write(subset_input: Any, face: Any) -> bytes:
     return program
 
 
-def _make_subset_input() -> Any:
-    subset_input: Any = hb.SubsetInput()
+def _make_subset_input() -> hb.SubsetInput:
+    subset_input = hb.SubsetInput()
     subset_input.keep_everything()
     subset_input.flags = _FLAGS
     return subset_input
 
 
-def _check_sanitized(face: Any, tags: frozenset[bytes]) -> None:
+def _check_sanitized(face: hb.Face, tags: frozenset[bytes]) -> None:
     """Raise if too little of a face could be parsed to set text in it."""
     if face.upem not in _UNITS_PER_EM:
         raise FontRefusedError(f"{_DAMAGED}: its em has {face.upem} units")
@@ -717,15 +717,15 @@ def _check_sanitized(face: Any, tags: frozenset[bytes]) -> None:
         raise FontRefusedError(f"{_DAMAGED}: none of its characters has an outline")
 
 
-def _check_feature_tags(face: Any) -> None:
+def _check_feature_tags(face: hb.Face) -> None:
     """Read the tags of all features; one that is not ASCII raises a UnicodeError."""
     for table in ("GSUB", "GPOS"):
         for script in range(len(face.get_table_script_tags(table))):
             face.get_language_feature_tags(table, script)
 
 
-def _has_outlines(face: Any) -> bool:
-    font: Any = hb.Font(face)
+def _has_outlines(face: hb.Face) -> bool:
+    font = hb.Font(face)
     glyphs = map(font.get_nominal_glyph, face.unicodes)
     extents = (font.get_glyph_extents(glyph) for glyph in glyphs if glyph is not None)
     return any(box is not None and (box.width or box.height) for box in extents)

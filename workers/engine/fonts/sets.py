@@ -128,7 +128,7 @@ class FontSet:
             self._families.setdefault(face.family.casefold(), []).append(face)
         self._chains: dict[tuple[object, ...], FallbackChain] = {}
         # What layout keeps of documents in these fonts, by what their template keeps, and freed with it.
-        self.memos: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.memos: WeakKeyDictionary[object, Any] = WeakKeyDictionary()
 
     @property
     def size(self) -> int:

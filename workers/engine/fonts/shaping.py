@@ -211,7 +211,7 @@ def _cache(compute: Callable[[str], T], max_entries: int) -> BoundedCache[str, T
 def _shape_run(
     face: Face, word: str, features: _Settings, *, is_rtl: bool, lang: str
 ) -> ShapedWord:
-    buffer: Any = hb.Buffer()
+    buffer = hb.Buffer()
     buffer.add_codepoints(list(map(ord, _SURROGATE.sub("\ufffd", word))))
     buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
     buffer.guess_segment_properties()

@@ -561,7 +561,7 @@ class DryRunCanvas(PageCanvas):
         if not self.is_artifact:
             self.anchors.setdefault(name, y)
 
-    def add_float(self, node: Any) -> None:
+    def add_float(self, node: object) -> None:
         """Record a figure."""
         self.floats[node] = None
 

@@ -451,7 +451,7 @@ def _remove_ancillary_chunks(header: _PngHeader, chunks: dict[bytes, bytes]) -> 
     )
 
 
-def _scale_to_8_bits(sample: Any, depth: int) -> Any:
+def _scale_to_8_bits(sample: Any, depth: int) -> object:
     """Return the transparent colour in eight bits: Pillow widens the pixels, but not this value."""
     if isinstance(sample, tuple):
         return tuple(_scale_to_8_bits(part, depth) for part in sample)

@@ -49,7 +49,7 @@ class ReferencedNames:
 
 
 def find_misspelled(
-    payload: dict[str, Any], known: dict[str, Any], read: ReferencedNames
+    payload: dict[str, object], known: dict[str, object], read: ReferencedNames
 ) -> Iterator[tuple[str, str]]:
     """Yield pointer and suggestion of each unreferenced member that looks like a missing one."""
     unread = _find_unreferenced(payload, known, read.words, "", read.names)
@@ -87,8 +87,8 @@ def _find_expressions(text: str) -> Iterator[str]:
 
 
 def _find_unreferenced(
-    payload: dict[str, Any],
-    defaults: dict[str, Any],
+    payload: dict[str, object],
+    defaults: dict[str, object],
     words: set[str],
     pointer: str,
     names: set[str],
@@ -102,12 +102,12 @@ def _find_unreferenced(
 
 
 def _find_unreferenced_in(
-    value: Any, default: Any, words: set[str], pointer: str
+    value: object, default: object, words: set[str], pointer: str
 ) -> Iterator[tuple[str, str, set[str]]]:
     if type(value) is dict and type(default) is dict:
         yield from _find_unreferenced(value, default, words, pointer, set())
     elif type(value) is list and type(default) is list:
-        record: dict[str, Any] = {}
+        record: dict[str, object] = {}
         for row in default[:_MAX_ROWS]:
             record |= row if type(row) is dict else {}
         unknown = find_unknown_in_rows(value if record else [], record.keys() | words, pointer)
@@ -116,8 +116,8 @@ def _find_unreferenced_in(
 
 
 def find_unknown_in_rows(
-    rows: list[Any], known: AbstractSet[str], pointer: str
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    rows: list[object], known: AbstractSet[str], pointer: str
+) -> Iterator[tuple[str, str, dict[str, object]]]:
     """Yield pointer, name and record of members that are not known, each name once."""
     reported: set[str] = set()
     for at, row in enumerate(rows):
@@ -212,7 +212,7 @@ def _with_rules(field: Field, convert: Convert) -> Convert:
     if not (field.pattern or field.values or field.max_length or _has_bounds(field)):
         return convert
 
-    def check(value: Any) -> Value:
+    def check(value: object) -> Value:
         result = convert(value)
         if field.pattern is not None or field.max_length is not None:
             _check_text(field, str(result))
@@ -262,18 +262,18 @@ class DataConverter:
             (dataset, tuple((field, make_json_converter(field)) for field in dataset.fields))
             for dataset in declarations.datasets
         )
-        self._converted: dict[DataPath, Any] = {}
+        self._converted: dict[DataPath, object] = {}
         self._known = _declared_members(declarations)
         self.defaults = self._convert_defaults(declarations.defaults)
         self._sample = declarations.sample
 
-    def get_values(self, *, with_sample: bool) -> dict[str, Any]:
+    def get_values(self, *, with_sample: bool) -> dict[str, object]:
         """Return the values below a payload: the defaults, or those and the sample merged into them."""
         return merge_patch(self.defaults, self._sample) if with_sample else self.defaults
 
     def apply(
-        self, data: dict[str, Any], report: DataReport, *, done: DataPath | None = None
-    ) -> dict[str, Any]:
+        self, data: dict[str, object], report: DataReport, *, done: DataPath | None = None
+    ) -> dict[str, object]:
         """Return converted data in which every declared name is present; `data` is not modified.
 
         The dataset at `done` is converted already.
@@ -287,7 +287,7 @@ class DataConverter:
         return result
 
     def check_unknown(
-        self, payload: dict[str, Any], report: DataReport, findings: Findings
+        self, payload: dict[str, object], report: DataReport, findings: Findings
     ) -> None:
         """Report payload members that are in neither declarations, defaults nor sample.
 
@@ -318,7 +318,7 @@ class DataConverter:
                 return f"; it is a member of the records of {_pointer(dataset.path)}"
         return ""
 
-    def _check_misspelled(self, payload: dict[str, Any], report: DataReport) -> None:
+    def _check_misspelled(self, payload: dict[str, object], report: DataReport) -> None:
         if self._root is None:
             return
         if self._read is None:
@@ -329,7 +329,7 @@ class DataConverter:
                 "unknown-member", f"{pointer} is not used in the template", suggestion
             )
 
-    def _convert_defaults(self, defaults: dict[str, Any]) -> dict[str, Any]:
+    def _convert_defaults(self, defaults: dict[str, object]) -> dict[str, object]:
         """Convert the valid defaults; invalid ones are reported when they are used."""
         result = dict(defaults)
         for field, convert in self._fields:
@@ -347,7 +347,7 @@ class DataConverter:
         return result
 
     def _apply_dataset(
-        self, data: dict[str, Any], dataset: Dataset, plan: FieldConverters, report: DataReport
+        self, data: dict[str, object], dataset: Dataset, plan: FieldConverters, report: DataReport
     ) -> None:
         pointer = _pointer(dataset.path)
         rows = _find_reported(data, dataset, report)
@@ -367,7 +367,9 @@ class DataConverter:
 FieldConverters = tuple[tuple[Field, Convert], ...]
 
 
-def _apply_field(data: dict[str, Any], field: Field, convert: Convert, report: DataReport) -> None:
+def _apply_field(
+    data: dict[str, object], field: Field, convert: Convert, report: DataReport
+) -> None:
     """Convert one value in place; nested objects of `data` are copied before they change."""
     value = _find_reported(data, field, report)
     pointer = _pointer(field.path)
@@ -381,7 +383,7 @@ def _apply_field(data: dict[str, Any], field: Field, convert: Convert, report: D
 
 
 def _convert_value(
-    value: Any, field: Field, convert: Convert, pointer: str, report: DataReport
+    value: object, field: Field, convert: Convert, pointer: str, report: DataReport
 ) -> Value:
     """Return a converted value; report an invalid one and return None."""
     if value is None or value == "":
@@ -398,8 +400,8 @@ def _convert_value(
 
 
 def _convert_rows(
-    rows: list[Any], dataset: Dataset, plan: FieldConverters, report: DataReport
-) -> list[dict[str, Any]]:
+    rows: list[object], dataset: Dataset, plan: FieldConverters, report: DataReport
+) -> list[dict[str, object]]:
     pointer = _pointer(dataset.path)
     flat = tuple((f.path[0], convert, f.is_required) for f, convert in plan if len(f.path) == 1)
     return [
@@ -410,8 +412,8 @@ def _convert_rows(
 
 
 def _convert_clean_row(
-    row: Any, columns: tuple[tuple[str, Convert, bool], ...]
-) -> dict[str, Any] | None:
+    row: object, columns: tuple[tuple[str, Convert, bool], ...]
+) -> dict[str, object] | None:
     """Return a converted record, None if any of its values is invalid."""
     if type(row) is not dict:
         return None
@@ -435,8 +437,8 @@ def _convert_clean_row(
 
 
 def _convert_row(
-    row: Any, dataset: Dataset, plan: FieldConverters, pointer: str, report: DataReport
-) -> dict[str, Any]:
+    row: object, dataset: Dataset, plan: FieldConverters, pointer: str, report: DataReport
+) -> dict[str, object]:
     if type(row) is not dict:
         message = f"{pointer} is {describe_value(row)}, accepted is an object"
         report.error("wrong-data", message, dataset.location)
@@ -469,7 +471,7 @@ def describe_missing(where: str, field: Field) -> str:
     return f"{where}{label} is empty, but is required"
 
 
-def describe_value(value: Any) -> str:
+def describe_value(value: object) -> str:
     """Return a data value as messages show it, truncated to 20 characters."""
     match value:
         case dict():
@@ -497,9 +499,9 @@ class _NotAnObjectError(Exception):
     """A path leads through a value that is not an object; the message names it."""
 
 
-def _find(data: Mapping[str, Any], path: DataPath) -> Any:
+def _find(data: Mapping[str, object], path: DataPath) -> object:
     """Return the value at a path, None if it or one of its parents is absent."""
-    value: Any = data
+    value: object = data
     for depth, step in enumerate(path):
         if value is None:
             return None
@@ -513,8 +515,8 @@ def _find(data: Mapping[str, Any], path: DataPath) -> Any:
 
 
 def _find_reported(
-    data: Mapping[str, Any], declared: Field | Dataset, report: DataReport, pointer: str = ""
-) -> Any:
+    data: Mapping[str, object], declared: Field | Dataset, report: DataReport, pointer: str = ""
+) -> object:
     """Return what is declared of data at a pointer, None if its path is blocked, which is reported."""
     try:
         return _find(data, declared.path)
@@ -523,7 +525,7 @@ def _find_reported(
         return None
 
 
-def set_value(data: dict[str, Any], path: DataPath, value: Any) -> None:
+def set_value(data: dict[str, Any], path: DataPath, value: object) -> None:
     """Set the value at a path; its parents are copied or created, never modified."""
     for step in path[:-1]:
         inner = data.get(step)
@@ -558,7 +560,7 @@ def _declared_members(declarations: Declarations) -> _DeclaredMembers | None:
     return known
 
 
-def _members_of(value: dict[str, Any]) -> _DeclaredMembers:
+def _members_of(value: dict[str, object]) -> _DeclaredMembers:
     return {
         name: _members_of(part) if type(part) is dict and part else None
         for name, part in value.items()
@@ -578,7 +580,7 @@ def _add_declared(
 
 
 def _unknown_members(
-    payload: dict[str, Any], known: _DeclaredMembers, pointer: str
+    payload: dict[str, object], known: _DeclaredMembers, pointer: str
 ) -> Iterator[tuple[str, str, _DeclaredMembers]]:
     """Yield pointer, name and declared siblings of undeclared members; in a list each name once."""
     for name, value in payload.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from shared.encodings import detect_delimiter, find_named_delimiter
 from workers.engine.merge.conversion import (
@@ -32,7 +32,7 @@ MAX_COLUMNS: Final = 500
 
 def read_csv(
     body: bytes, dataset: Dataset, report: DataReport, *, charset: str | None = None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Parse a CSV body as the records of a dataset, and convert and validate them by its fields.
 
     An invalid cell is reported with line and column, and its value is None. Reading stops at a row
@@ -59,7 +59,7 @@ class _CsvFormatError(Exception):
     """The text is not CSV, or does not match the dataset; reading stops."""
 
 
-def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[str, Any]]:
+def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[str, object]]:
     named = find_named_delimiter(text)
     begin = 0
     if named is not None:
@@ -67,7 +67,7 @@ def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[
     else:
         delimiter = dataset.delimiter or detect_delimiter(text)
     rows = _numbered_rows(text, begin, delimiter)
-    records: list[dict[str, Any]] = []
+    records: list[dict[str, object]] = []
     try:
         columns = _read_columns(rows, dataset, report)
         absent = dict.fromkeys(_title(field) for field in dataset.fields)
@@ -103,8 +103,8 @@ def _numbered_rows(text: str, begin: int, delimiter: str) -> Iterator[tuple[int,
 
 def _read_record(
     line: int, cells: list[str], columns: list[_Column], report: DataReport
-) -> dict[str, Any]:
-    record: dict[str, Any] = {}
+) -> dict[str, object]:
+    record: dict[str, object] = {}
     for (name, convert, field), cell in zip(columns, cells, strict=True):
         if not cell:
             record[name] = None

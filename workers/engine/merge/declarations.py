@@ -69,12 +69,12 @@ class Declarations:
     datasets: tuple[Dataset, ...] = ()
     lets: tuple[Element, ...] = ()
     assertions: tuple[Element, ...] = ()
-    defaults: dict[str, Any] = field(default_factory=dict)
-    sample: dict[str, Any] = field(default_factory=dict)
-    patches: tuple[dict[str, Any], ...] = ()
+    defaults: dict[str, object] = field(default_factory=dict)
+    sample: dict[str, object] = field(default_factory=dict)
+    patches: tuple[dict[str, object], ...] = ()
     refuses_misspelled: bool = False
     location: SourceLocation | None = None  # of the data element
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, object] = field(default_factory=dict)
 
 
 def read_declarations(data: Element | None, findings: Findings) -> Declarations:
@@ -245,19 +245,19 @@ def _check_csv(datasets: Sequence[Dataset], findings: Findings) -> None:
 # --- values ---------------------------------------------------------------------------------------------
 
 
-def _merge_objects(elements: Iterable[Element], findings: Findings) -> dict[str, Any]:
+def _merge_objects(elements: Iterable[Element], findings: Findings) -> dict[str, object]:
     """Merge the objects of some elements in order.
 
     The first is plain data, in which `null` is a value. Later ones, of templates that extend the first,
     are merge patches (RFC 7396), in which `null` removes a member.
     """
-    merged: dict[str, Any] | None = None
+    merged: dict[str, object] | None = None
     for value in _read_objects(elements, findings):
         merged = value if merged is None else merge_patch(merged, value)
     return merged or {}
 
 
-def _read_objects(elements: Iterable[Element], findings: Findings) -> Iterator[dict[str, Any]]:
+def _read_objects(elements: Iterable[Element], findings: Findings) -> Iterator[dict[str, object]]:
     for element in elements:
         values = "sample" if element.tag == "sample" else "default"
         value, wrong, dropped = read_object(element.text, partial(_position_in, element))

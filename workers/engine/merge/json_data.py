@@ -31,7 +31,7 @@ class JsonError(Exception):
         self.offset = offset
 
 
-def read_json(text: str, dropped: list[str] | None = None) -> Any:
+def read_json(text: str, dropped: list[str] | None = None) -> object:
     """Parse strict JSON; numbers become Decimal.
 
     NaN, Infinity, repeated members, more than 100 levels and numbers of more than 60 digits are rejected.
@@ -63,7 +63,7 @@ def read_json(text: str, dropped: list[str] | None = None) -> Any:
 
 def read_object(
     text: str, locate: Callable[[int], tuple[int, int]]
-) -> tuple[dict[str, Any] | None, str, list[str]]:
+) -> tuple[dict[str, object] | None, str, list[str]]:
     """Parse a JSON object; return it, or None and why it is none, and messages of what was left out.
 
     `locate` returns the line and column of an offset.
@@ -81,7 +81,7 @@ def read_object(
     return None, 'not a JSON object; accepted is { "name": … }', dropped
 
 
-def merge_patch(target: Any, patch: Any) -> Any:
+def merge_patch(target: object, patch: object) -> Any:
     """Return a value with a merge patch applied (RFC 7396).
 
     Neither argument is modified; the result shares unchanged members with `target`.
@@ -118,11 +118,11 @@ def _find_decimal(text: str) -> Decimal | None:
         return None
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise JsonError(f"{name} is not a JSON value; accepted are numbers, or null")
 
 
-def _read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: set[str] = set()
@@ -168,7 +168,7 @@ def _too_deep() -> JsonError:
     return JsonError(f"values are nested deeper than {MAX_NESTING} levels")
 
 
-def _check_nesting(value: Any, levels: int) -> None:
+def _check_nesting(value: object, levels: int) -> None:
     """Raise JsonError for a value with more than `levels` levels of objects and lists."""
     if type(value) is not dict and type(value) is not list:
         return
@@ -182,7 +182,7 @@ def _check_nesting(value: Any, levels: int) -> None:
             _check_nesting(part, levels - 1)
 
 
-def _find_forbidden(value: Any, pointer: str) -> Iterator[str]:
+def _find_forbidden(value: object, pointer: str) -> Iterator[str]:
     """Yield a message with the JSON pointer of each forbidden character."""
     if isinstance(value, str):
         for match in NOT_XML.finditer(value):
@@ -197,7 +197,7 @@ def _find_forbidden(value: Any, pointer: str) -> Iterator[str]:
             yield from _find_forbidden(part, f"{pointer}/{index}")
 
 
-def _without_forbidden(value: Any) -> Any:
+def _without_forbidden(value: object) -> object:
     if isinstance(value, str):
         return NOT_XML.sub("", value)
     if isinstance(value, dict):

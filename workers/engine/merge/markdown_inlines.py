@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from re import Match
-from typing import Any, Final
+from typing import Final
 
 import mistune
 from mistune.block_parser import BlockParser
@@ -62,11 +62,11 @@ class LineState(BlockState):
             block.child_line = self.line_at(block.child_start)
         return child
 
-    def append_token(self, token: dict[str, Any]) -> None:
+    def append_token(self, token: dict[str, object]) -> None:
         """Append a token with the line of the current block."""
         super().append_token(self._with_line(token))
 
-    def prepend_token(self, token: dict[str, Any]) -> None:
+    def prepend_token(self, token: dict[str, object]) -> None:
         """Insert a token before the last one, with the line of the current block."""
         super().prepend_token(self._with_line(token))
 
@@ -77,7 +77,7 @@ class LineState(BlockState):
         if self.last_token() is not last:
             self.last_token()[LINE] = self.line_at(self.cursor)
 
-    def _with_line(self, token: dict[str, Any]) -> dict[str, Any]:
+    def _with_line(self, token: dict[str, object]) -> dict[str, object]:
         line = self._open[-1].line if self._open else self.line_at(self.cursor)
         return token | {LINE: line}
 
@@ -266,7 +266,7 @@ def _parse_table(block: BlockParser, match: Match[str], state: BlockState) -> in
             )
         rows.append({"type": "table_row", "children": _cells(cells, aligns, is_head=False)})
         end += len(line)
-    children: list[dict[str, Any]] = [
+    children: list[dict[str, object]] = [
         {"type": "table_head", "children": _cells(head, aligns, is_head=True)}
     ]
     if rows:
@@ -299,7 +299,7 @@ def _alignment(cell: str) -> str | None:
 
 def _cells(
     texts: Sequence[str], aligns: Sequence[str | None], *, is_head: bool
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return the cells of a row, padded or cut to the number of columns."""
     padded = [*texts[: len(aligns)], *[""] * (len(aligns) - len(texts))]
     return [

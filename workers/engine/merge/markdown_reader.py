@@ -191,7 +191,7 @@ def read_markdown(
 class _BoundedInline(InlineParser):
     """mistune's inline parser with a limit on the marks of a paragraph."""
 
-    def __call__(self, s: str, env: MutableMapping[str, Any]) -> list[dict[str, Any]]:
+    def __call__(self, s: str, env: MutableMapping[str, object]) -> list[dict[str, object]]:
         if len(s) > MAX_MARKS:
             marks = sum(1 for _ in _MARKS.finditer(s))
             if marks > MAX_MARKS:
@@ -199,7 +199,7 @@ class _BoundedInline(InlineParser):
                     f'the paragraph "{shorten_text(s)}" has {marks} marks such as * and [, accepted are at '
                     f"most {MAX_MARKS}"
                 )
-        result: list[dict[str, Any]] = super().__call__(s, env)
+        result: list[dict[str, object]] = super().__call__(s, env)
         return result
 
 

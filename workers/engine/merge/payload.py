@@ -149,7 +149,7 @@ class MergeResult:
 
     source: PreparedSource
     root: Element
-    data: dict[str, Any]
+    data: dict[str, object]
     is_data_valid: bool
     payload_sha256: str | None
 
@@ -281,11 +281,11 @@ def _replace_flow(
 
 def _merge_data(
     source: PreparedSource,
-    data: dict[str, Any],
+    data: dict[str, object],
     payload: Payload | None,
     report: DataReport,
     findings: Findings,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     done = None
     for own in source.declarations.patches:
         if source.declarations.refuses_misspelled:
@@ -305,7 +305,7 @@ def _merge_data(
     return source.converter.apply(data, report, done=done)
 
 
-def _read_json_payload(payload: Payload, report: DataReport) -> dict[str, Any] | None:
+def _read_json_payload(payload: Payload, report: DataReport) -> dict[str, object] | None:
     try:
         text = decode_text(payload.body, payload.charset)
     except EncodingError as error:
@@ -337,10 +337,10 @@ def _find_csv_dataset(declarations: Declarations, report: DataReport) -> Dataset
 
 
 def _merge_rows(
-    defaults: dict[str, Any], dataset: Dataset, payload: Payload, report: DataReport
-) -> tuple[dict[str, Any], DataPath]:
+    defaults: dict[str, object], dataset: Dataset, payload: Payload, report: DataReport
+) -> tuple[dict[str, object], DataPath]:
     rows = read_csv(payload.body, dataset, report, charset=payload.charset)
-    patch: Any = rows
+    patch: object = rows
     for step in reversed(dataset.path):
         patch = {step: patch}
     return merge_patch(defaults, patch), dataset.path

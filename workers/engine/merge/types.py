@@ -160,7 +160,7 @@ def _compile_fields(pattern: str) -> list[str]:
 
 
 # A data value after merging and conversion. Numbers are always Decimal, never int or float.
-Value = str | Decimal | bool | date | datetime | time | dict[str, Any] | list[Any] | None
+Value = str | Decimal | bool | date | datetime | time | dict[str, object] | list[object] | None
 
 
 class FieldType(StrEnum):
@@ -228,7 +228,7 @@ def make_csv_reader(kind: FieldType, *, decimal: str, pattern: str | None) -> Co
     return CONVERTERS[kind] if pattern is None else _formatted_date(kind, pattern)
 
 
-def to_string(value: Any) -> str:
+def to_string(value: object) -> str:
     """Return a text unchanged and a number in decimal notation; raise ValueError for other values."""
     if type(value) is str:
         return value
@@ -237,13 +237,13 @@ def to_string(value: Any) -> str:
     raise ValueError("text")
 
 
-def _to_text(value: Any) -> str:
+def _to_text(value: object) -> str:
     if type(value) is not str:
         raise ValueError("text")
     return value
 
 
-def _to_integer(value: Any) -> Decimal:
+def _to_integer(value: object) -> Decimal:
     if type(value) is str and _INTEGER.fullmatch(value):
         return Decimal(value)
     if type(value) is Decimal and value == value.to_integral_value():
@@ -251,7 +251,7 @@ def _to_integer(value: Any) -> Decimal:
     raise ValueError("a whole number")
 
 
-def _to_decimal(value: Any) -> Decimal:
+def _to_decimal(value: object) -> Decimal:
     if type(value) is Decimal:
         return value
     if type(value) is str and _DECIMAL.fullmatch(value):
@@ -259,7 +259,7 @@ def _to_decimal(value: Any) -> Decimal:
     raise ValueError("a number, or text such as -1234.56")
 
 
-def _to_boolean(value: Any) -> bool:
+def _to_boolean(value: object) -> bool:
     if type(value) is not bool:
         raise ValueError("true or false")
     return value
@@ -268,7 +268,7 @@ def _to_boolean(value: Any) -> bool:
 def _temporal(kind: type[TemporalT], read: Callable[[str], TemporalT], accepts: str) -> Convert:
     """Return the converter of a type of dates and times."""
 
-    def convert(value: Any) -> TemporalT:
+    def convert(value: object) -> TemporalT:
         if type(value) is kind:
             return value
         if type(value) is str:
@@ -283,7 +283,7 @@ def _temporal(kind: type[TemporalT], read: Callable[[str], TemporalT], accepts: 
     return convert
 
 
-def _to_image(value: Any) -> str:
+def _to_image(value: object) -> str:
     text = _to_text(value)
     if text:  # an empty text means that there is no image
         v.IMAGE.parse(text)

@@ -50,7 +50,7 @@ class WrittenObject(pdfdoc.PDFObject):  # type: ignore[misc]
         """Set the parts, for an object that others refer to before it is known."""
         self._parts = parts
 
-    def format(self, document: Any) -> bytes:
+    def format(self, document: object) -> bytes:
         """Return the body of the object. ReportLab calls this when it writes the file."""
         return b"".join(
             [part if isinstance(part, bytes) else _refer(document, part) for part in self._parts]
@@ -68,7 +68,7 @@ class DeferredObject(pdfdoc.PDFObject):  # type: ignore[misc]
     def __init__(self, make: Callable[[], WrittenObject]) -> None:
         self._make = make
 
-    def format(self, document: Any) -> bytes:
+    def format(self, document: object) -> bytes:
         """Return the body of the object. ReportLab calls this when it writes the file."""
         return self._make().format(document)
 
@@ -94,7 +94,7 @@ def write_dictionary(entries: Iterable[tuple[bytes, Iterable[ObjectPart]]]) -> l
     return parts
 
 
-def _refer(document: Any, part: Any) -> bytes:
+def _refer(document: Any, part: object) -> bytes:
     written: bytes = document.Reference(part).format(document)
     return written
 
@@ -192,7 +192,7 @@ pdfmetrics.registerFont(_NoFont())
 class _DocumentCanvas(Canvas):  # type: ignore[misc]
     """A canvas whose fonts belong to its document alone, not to the process, and whose pages have content of ours."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         super().__init__(BytesIO(), **options)
         self._contents: list[WrittenObject] = []  # of the pages: nothing, until they are written
 
@@ -548,7 +548,7 @@ class NumberingObject(WrittenObject):
         self.number = 0
         self.numbers: list[int] = []
 
-    def format(self, document: Any) -> bytes:
+    def format(self, document: object) -> bytes:
         """Return the body of the object. ReportLab calls this when it writes the file."""
         self.number = _number_of(document, self)
         self.numbers = [_number_of(document, each) for each in self._objects]

@@ -228,7 +228,7 @@ class FormCall(NamedTuple):
 class GraphicsState:
     """The graphics state after the operators written so far (ISO 32000-1, 8.4.1)."""
 
-    face: Any = None
+    face: object = None
     size: float = 0.0
     characters: set[str] = field(default_factory=set)  # of the texts in this face
     letter_spacing: float = 0.0
@@ -323,7 +323,7 @@ class ContentStreamWriter:
         self._out.append(b"".join(parts))
         self._text_x, self._text_y = xs[-1], last_y
 
-    def _prepare_text(self, face: Any, size: float, color: Color, letter_spacing: float) -> None:
+    def _prepare_text(self, face: object, size: float, color: Color, letter_spacing: float) -> None:
         """Start a text object if none is open, and set the text state."""
         state = self._state
         if not self._in_text:

@@ -7,7 +7,7 @@ action.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import uharfbuzz as hb
 
@@ -248,7 +248,7 @@ class _RadioGroup:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.field: Any = None
+        self.field: object = None
         self.buttons: list[tuple[FormField, canvas_file.WrittenObject]] = []
 
     def write(self) -> canvas_file.WrittenObject:

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, compress, count, groupby, islice, repeat
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import (
@@ -175,7 +175,7 @@ class MarkedContent:
     key: int
     page: int  # from 1
     owners: list[int] = field(default_factory=list)
-    stream: Any = None
+    stream: object = None
     fields: dict[int, list[int]] = field(default_factory=dict)  # the Forms before each MCID
     number: int = 0  # of the stream's object
 
@@ -187,7 +187,7 @@ class ElementAnnotation:
     element: int
     page: int
     link: int = 0  # the number of the link in the file, from 0
-    widget: Any = None  # of a form field
+    widget: object = None  # of a form field
     number: int = 0  # of the annotation's object
 
 
@@ -239,11 +239,11 @@ class StructureTree:
         element = link.owner if isinstance(link.owner, int) else self.structure.add_lone_link()
         self._annotations.append(ElementAnnotation(element, page, link=number))
 
-    def add_field(self, element: int, page: int, widget: Any) -> None:
+    def add_field(self, element: int, page: int, widget: object) -> None:
         """Add the widget annotation of a form field."""
         self._annotations.append(ElementAnnotation(element, page, widget=widget))
 
-    def find_objects(self) -> list[Any]:
+    def find_objects(self) -> list[object]:
         """Return the objects whose numbers `write` needs beside those of the pages."""
         streams = [content.stream for content in self._contents if content.stream is not None]
         return [*streams, *[each.widget for each in self._annotations if each.widget is not None]]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from workers.engine.fonts import Face
@@ -143,7 +143,7 @@ def _keys(items: Sequence[display.SingleItem]) -> Iterator[Hashable]:
         depth -= isinstance(item, display.Restore)
 
 
-def _drawn(item: display.SingleItem) -> Iterator[Any]:
+def _drawn(item: display.SingleItem) -> Iterator[object]:
     for name, value in zip(item._fields, item, strict=True):
         if name != "node":
             yield (value is None) if name == "owner" else value

@@ -322,8 +322,8 @@ def _open_truetype(data: bytes, names: Mapping[int, str]) -> _Measure:
 
 
 def _open_sfnt(data: bytes) -> tuple[Any, _Measure]:
-    face: Any = hb.Face(data)
-    font: Any = hb.Font(face)
+    face = hb.Face(data)
+    font = hb.Font(face)
     count, scale = face.glyph_count, 1000 / face.upem
     if not count:
         raise ValueError("no glyphs")
@@ -382,7 +382,7 @@ def _read_cff_width(program: T2CharString, own: Any, shared: Any) -> float | Non
     raise ValueError("no width")
 
 
-def _read_program(program: Any) -> Iterator[Any]:
+def _read_program(program: Any) -> Iterator[object]:
     """Yield the numbers and names of operators of a glyph."""
     item, _, at = program.getToken(0)
     while item is not None:

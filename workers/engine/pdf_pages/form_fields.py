@@ -72,9 +72,9 @@ class AcroField:
     is_read_only: bool = False
     is_signed: bool = False
 
-    def to_report(self) -> dict[str, Any]:
+    def to_report(self) -> dict[str, object]:
         """Return the field as JSON."""
-        report: dict[str, Any] = {
+        report: dict[str, object] = {
             "name": self.name,
             "type": self.type.value,
             "value": list(self.value) if isinstance(self.value, tuple) else self.value,

@@ -157,7 +157,7 @@ class _Painter:
         """Return the callback of an operation that ends within the limits."""
         operation = getattr(self, name)
 
-        def call(*arguments: Any) -> None:
+        def call(*arguments: object) -> None:
             if self._has_failed:
                 return
             self._operations += 1
@@ -209,7 +209,7 @@ class _Painter:
         if outer:
             canvas.restore()
 
-    def linear_gradient(self, line: Any, *points: float) -> None:
+    def linear_gradient(self, line: object, *points: float) -> None:
         # Colours are constant along p0 p2: the axis is the part of p0 p1 that is perpendicular to it.
         x0, y0, x1, y1, x2, y2 = points
         across, up = y2 - y0, x0 - x2
@@ -217,10 +217,10 @@ class _Painter:
         share = ((x1 - x0) * across + (y1 - y0) * up) / length if length else 0.0
         self._draw_gradient("linear", line, (x0, y0, x0 + share * across, y0 + share * up))
 
-    def radial_gradient(self, line: Any, *circles: float) -> None:
+    def radial_gradient(self, line: object, *circles: float) -> None:
         self._draw_gradient("radial", line, circles)
 
-    def sweep_gradient(self, line: Any, *numbers: float) -> None:
+    def sweep_gradient(self, line: object, *numbers: float) -> None:
         self._draw_gradient("sweep", line, numbers)
 
     def push_group(self) -> None:
@@ -281,7 +281,7 @@ class _Painter:
         if not canvas.draw_path(clip.segments, IDENTITY, operator):
             raise _BeyondLimitsError
 
-    def _set_color(self, canvas: Canvas, color: Any, *, is_foreground: bool) -> None:
+    def _set_color(self, canvas: Canvas, color: object, *, is_foreground: bool) -> None:
         if is_foreground and self._color.space is ColorSpace.CMYK:
             self._uses_text_color = True
             canvas.set_parameter("fill", format_numbers(self._color.components) + b" k\n")

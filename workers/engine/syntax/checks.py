@@ -380,7 +380,7 @@ def _find_cycles(parents: Mapping[str, str | None]) -> frozenset[str]:
     return frozenset(circular)
 
 
-def find_color_names(value: Any) -> Iterator[str]:
+def find_color_names(value: object) -> Iterator[str]:
     """Return the colour names in a value that are not CSS names and need a `color` element."""
     colors = (color for color in colors_in(value) if isinstance(color, ColorName))
     return (color.name for color in colors if color.standard is None)

@@ -371,7 +371,7 @@ def _colors_of(element: Element, name: str, text: str) -> Iterator[Color | Color
     yield from colors_in(value)
 
 
-def colors_in(value: Any) -> Iterator[Color | ColorName]:
+def colors_in(value: object) -> Iterator[Color | ColorName]:
     """Yield the colours in a value: itself, that of a border, or those of a tuple."""
     if isinstance(value, Color | ColorName):
         yield value
@@ -386,7 +386,7 @@ def _is_cmyk(color: Color) -> bool:
     return color.space is ColorSpace.CMYK
 
 
-def _resolve(color: Color | ColorName, declared: Mapping[str, Any]) -> Color | None:
+def _resolve(color: Color | ColorName, declared: Mapping[str, object]) -> Color | None:
     named = declared.get(color.name, color.standard) if isinstance(color, ColorName) else color
     return named if isinstance(named, Color) else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, repeat
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
@@ -35,7 +35,7 @@ _PARENTS: Final = (
     nodes.Note,
 )  # of blocks: a union is built at each use
 # A block, and the colour behind it; None if it is unknown.
-_Placed = tuple[Any, Color | None]
+_Placed = tuple[object, Color | None]
 
 
 def check_accessibility(document: Document, findings: Findings, *, has_contrast: bool) -> None:

@@ -151,14 +151,14 @@ class BuildState(EvaluationState):
         self.form_fields = FormFieldRegistry()
         self._reserved: dict[str, int] = {}
         self.is_page_time = False
-        self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
+        self.totals: dict[str, object] = {}  # of the tables finished so far, by name
         self.rendered_terms = RenderedTerms()
         self.judge: InvoiceJudge | None = None
         self._paragraphs = 0
         self._iterations = self._encoded = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed
         self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
-        self.data: Mapping[str, Any] = {}
+        self.data: Mapping[str, object] = {}
         self._reported: set[tuple[str, SourceLocation]] = set()
 
     def count_iterations(self, iterations: int, location: SourceLocation) -> None:
@@ -381,7 +381,7 @@ class Scope(Environment):
     collector: InlineCollector  # of the paragraph around
     link: str | None = None  # around inline content
     markers: tuple[str, int]  # of the list around: their style, and the first number
-    items: Sequence[Any] = ()  # the records of the chart around
+    items: Sequence[object] = ()  # the records of the chart around
     # Of the table around: its columns, totals, row and the columns that rows above span.
     columns: Any
     running_totals: Any
@@ -406,10 +406,10 @@ class Evaluation:
     A failure is reported and yields `fallback`.
     """
 
-    function: Callable[[Scope], Any]
+    function: Callable[[Scope], object]
     expressions: tuple[Expression, ...]
     location: SourceLocation
-    fallback: Any
+    fallback: object
 
     def evaluate(self, scope: Scope) -> Any:
         """Return the value in a scope."""
@@ -419,7 +419,7 @@ class Evaluation:
             scope.state.report_failure(self.expressions, scope, self.location)
             return self.fallback
 
-    def try_evaluate(self, scope: Scope) -> tuple[Any, bool]:
+    def try_evaluate(self, scope: Scope) -> tuple[object, bool]:
         """Return the value in a scope, and whether it is no failure."""
         findings = scope.state.findings
         errors_before = findings.error_count
@@ -442,11 +442,11 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def _count_characters(data: Mapping[str, Any]) -> int:
+def _count_characters(data: Mapping[str, object]) -> int:
     """Return the characters of all names and values in data."""
     characters, rest = 0, [data]
     while rest:
-        value: Any = rest.pop()
+        value: object = rest.pop()
         if isinstance(value, Mapping):
             rest += value.keys()
             rest += value.values()

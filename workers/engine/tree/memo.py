@@ -55,7 +55,7 @@ class DocumentMemo:
 
     def __init__(self, template: TemplateMemo) -> None:
         self.template = template
-        self._results: defaultdict[Kind[Any, Any], dict[Any, Any]] = defaultdict(dict)
+        self._results: defaultdict[Kind[Any, Any], dict[object, Any]] = defaultdict(dict)
 
     def remember(self, kind: Kind[K, V], key: K, make: Callable[[], V]) -> V:
         """Return the result of a key; `make` makes it the first time."""
@@ -87,7 +87,7 @@ class TemplateMemo:
     __slots__ = ("__weakref__", "_new", "_results", "_size")
 
     def __init__(self) -> None:
-        self._results: OrderedDict[Hashable, tuple[Any, int, object]] = OrderedDict()
+        self._results: OrderedDict[Hashable, tuple[object, int, object]] = OrderedDict()
         self._size = 0
         self._new = 0  # bytes, of the current document
 
@@ -124,9 +124,11 @@ class TemplateMemo:
                 self._size -= self._results.popitem(last=False)[1][1]
         return value
 
-    def count(self, kind: Kind[Any, Any]) -> int:
+    def count(self, kind: Kind[object, object]) -> int:
         """Return the number of results of a kind."""
-        return sum(key[0] is kind for key in cast("dict[tuple[Any, Any], Any]", self._results))
+        return sum(
+            key[0] is kind for key in cast("dict[tuple[object, object], object]", self._results)
+        )
 
     def clear(self) -> None:
         """Remove all results."""

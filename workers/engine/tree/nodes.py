@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import SourceLocation
@@ -423,7 +423,7 @@ class Chart(StyledNode):
 
     kind: str
     alt: str
-    xs: tuple[Any, ...]
+    xs: tuple[object, ...]
     x_kind: CategoryKind
     series: tuple[ChartSeries, ...]
     value_axis: ChartAxis

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from babel.dates import format_date, get_date_format
 from babel.numbers import get_decimal_symbol, get_group_symbol
@@ -62,7 +62,7 @@ class RenderedTerms:
 
     def __init__(self) -> None:
         self._rendered: list[RenderedTerm] = []
-        self._record: dict[str, Any] | None = None
+        self._record: dict[str, object] | None = None
         self.is_paused = False  # without an invoice, and while totals have placeholder values
 
     def add(self, rendered: RenderedTerm, findings: Findings) -> None:
@@ -81,7 +81,7 @@ class RenderedTerms:
             None,
         )
 
-    def compare(self, record: dict[str, Any], findings: Findings) -> None:
+    def compare(self, record: dict[str, object], findings: Findings) -> None:
         """Report every element whose text differs from the invoice."""
         self._record = record
         lists: dict[str, list[RenderedTerm]] = {}
@@ -96,7 +96,7 @@ class RenderedTerms:
             self._compare_list(several, list(_values(record, path)), findings)
 
     def _compare_with_any(
-        self, rendered: RenderedTerm, record: dict[str, Any], findings: Findings
+        self, rendered: RenderedTerm, record: dict[str, object], findings: Findings
     ) -> None:
         """Compare a term with the value in the invoice, or with all values of a list."""
         values = list(_values(record, rendered.term.path)) or [None]
@@ -105,7 +105,7 @@ class RenderedTerms:
             self._compare_one(rendered, values[0], record, findings, "")
 
     def _compare_list(
-        self, several: list[RenderedTerm], values: list[Any], findings: Findings
+        self, several: list[RenderedTerm], values: list[object], findings: Findings
     ) -> None:
         """Compare the terms of a list with its records, in order."""
         record = self._record or {}
@@ -124,8 +124,8 @@ class RenderedTerms:
     def _compare_one(
         self,
         rendered: RenderedTerm,
-        value: Any,
-        record: dict[str, Any],
+        value: object,
+        record: dict[str, object],
         findings: Findings,
         index: str,
     ) -> None:
@@ -142,7 +142,7 @@ class RenderedTerms:
         findings.error("term-differs", message, rendered.location)
 
 
-def _values(record: Any, path: str) -> Iterator[Any]:
+def _values(record: object, path: str) -> Iterator[object]:
     """Yield the values at a path, over all records of its lists."""
     step, _, rest = path.partition(".")
     value = record.get(step.removesuffix("[]")) if isinstance(record, dict) else None
@@ -157,7 +157,7 @@ def _values(record: Any, path: str) -> Iterator[Any]:
         yield from _values(value, rest)
 
 
-def _quote(value: Any) -> str:
+def _quote(value: object) -> str:
     match value:
         case Decimal():
             return f"{value:f}"
@@ -167,13 +167,13 @@ def _quote(value: Any) -> str:
             return f'"{str(value)[:_MAX_QUOTED]}"'
 
 
-def _hint(text: str, value: Any) -> str:
+def _hint(text: str, value: object) -> str:
     if isinstance(value, Decimal) and len(re.findall(r"\d+(?:\W?\d+)*", text)) > 1:
         return ". Set `term` on a `span` around this number alone"
     return ""
 
 
-def _states(text: str, value: Any, formats: Formats, record: dict[str, Any]) -> bool:
+def _states(text: str, value: object, formats: Formats, record: dict[str, object]) -> bool:
     """Return whether a text states a value, in the formats of its language."""
     match value:
         case Decimal():

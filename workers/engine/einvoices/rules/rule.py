@@ -111,7 +111,7 @@ class BusinessRule:
         return f"{self.message}: stated {shown}, expected {expected:f}"
 
 
-def find_member(entry: Any, path: str) -> Any:
+def find_member(entry: object, path: str) -> Any:
     """Return a member by its dotted path, None if it is absent."""
     for step in path.split("."):
         if not isinstance(entry, dict):

@@ -32,11 +32,11 @@ STEP: Final = 0.25  # points
 MIN_FACTOR: Final = 0.7  # of the size, without `min-font-size`
 
 
-_SHRUNK: Final[Kind[tuple[Any, float, bool], Any]] = Kind(Lifetime.WIDTHS)
+_SHRUNK: Final[Kind[tuple[object, float, bool], object]] = Kind(Lifetime.WIDTHS)
 
 
 def lay_out_shrunk(
-    context: LayoutContext, node: Any, region: Region, resume: Resume
+    context: LayoutContext, node: object, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out a block at the largest text size at which its content fits.
 
@@ -49,7 +49,7 @@ def lay_out_shrunk(
     return context.layouts[type(node)](context, shrunk, region, resume)
 
 
-def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
+def _find_fitting(context: LayoutContext, node: Any, region: Region) -> object:
     whole = _Scaler(context, region.width)
     is_text = isinstance(node, nodes.Container | nodes.Paragraph | nodes.Row) and all(
         map(_is_text, _content_of(node))
@@ -95,7 +95,7 @@ def _mark_as_shrunk(
     return replace(node, style=replace(node.style, box=box))
 
 
-def _fits(context: LayoutContext, node: Any, region: Region) -> bool:
+def _fits(context: LayoutContext, node: object, region: Region) -> bool:
     """Return whether a block fits, by drawing it on a discarded page that reports its problems."""
     findings = Findings()
     canvas = PageCanvas(LaidOutPage(inf, inf), findings=findings)
@@ -125,10 +125,10 @@ class _Scaler:
         self._factor = factor
         self._floor = floor or 0.0
         # Rows share templates and cells share styles; their copies are shared likewise.
-        self._copies: dict[int, tuple[Any, Any]] = {}  # with the original, by its identity
+        self._copies: dict[int, tuple[object, object]] = {}  # with the original, by its identity
         self.largest = 0.0
 
-    def scale(self, value: Any) -> Any:
+    def scale(self, value: object) -> Any:
         """Return the scaled copy of a block or of any value in it."""
         if isinstance(value, nodes.Source | str | bytes) or value is None:
             return value
@@ -138,7 +138,7 @@ class _Scaler:
             self._copies[id(value)] = value, self._copy(value)
         return self._copies[id(value)][1]
 
-    def _copy(self, value: Any) -> Any:
+    def _copy(self, value: object) -> object:
         match value:
             case Style():
                 return self._style(value)
@@ -162,7 +162,7 @@ class _Scaler:
             case _:
                 return value
 
-    def _members(self, value: Any) -> Any:
+    def _members(self, value: Any) -> object:
         members = {field.name: self.scale(getattr(value, field.name)) for field in fields(value)}
         return replace(value, **members)
 
@@ -220,6 +220,6 @@ class _ScaledRows:
         self._rows = rows
         self.is_static = rows.is_static
 
-    def evaluate(self, values: Any) -> tuple[nodes.TableRow, ...]:
+    def evaluate(self, values: object) -> tuple[nodes.TableRow, ...]:
         """Return the rows for one fragment."""
         return tuple(self._scaler.scale(row) for row in self._rows.evaluate(values))

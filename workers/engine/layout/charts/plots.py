@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.characters import ELLIPSIS
 from workers.engine.diagnostics import Severity
@@ -629,7 +629,7 @@ def _write_data(node: Chart) -> Iterator[list[str]]:
         ]
 
 
-def _write_category(node: Chart, x: Any) -> str:
+def _write_category(node: Chart, x: object) -> str:
     if isinstance(x, Decimal):
         return node.x_axis.format.write_number(x, None)
     if isinstance(x, datetime):

@@ -352,8 +352,10 @@ def _with_add_on(encodable: BarcodeValue, add_on: str) -> BarcodeValue:
     return BarcodeValue(f"{encodable.content}+{digits}", f"{encodable.text}  {digits}")
 
 
-def _writer_options(node: BarcodeSpec, kind: Symbology, encodable: BarcodeValue) -> dict[str, Any]:
-    options: dict[str, Any] = {"gs1": True} if kind.is_gs1 else {}
+def _writer_options(
+    node: BarcodeSpec, kind: Symbology, encodable: BarcodeValue
+) -> dict[str, object]:
+    options: dict[str, object] = {"gs1": True} if kind.is_gs1 else {}
     if kind.format == "DataMatrix":
         options["force_square"] = True
     if not encodable.content.isascii() and not kind.is_latin:
@@ -501,7 +503,7 @@ def _encode_qr_content(content: str | bytes, node: BarcodeSpec, kind: Symbology)
         raise InvalidValueError(
             f'Level "{level}" is not known; use one of {", ".join(kind.levels)}'
         )
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     if kind.payment is not None and kind.payment.version is not None:
         options["version"] = kind.payment.version
     if kind.payment is not None and kind.payment.charset is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, pairwise
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, LayoutContext
@@ -523,14 +523,14 @@ def remember_lines(
 
     They depend on nothing but the text, its styles and the width.
     """
-    described: list[Any] = [id(style.text), id(style.paragraph), width]
+    described: list[object] = [id(style.text), id(style.paragraph), width]
     if style.paragraph.initial_letter is not None or not _describe_text(inlines, described):
         return break_()
     key = tuple(described)
     return context.memo.template.remember(LINES, key, break_, holds=(style, inlines))
 
 
-def _describe_text(inlines: Iterable[Inline], out: list[Any]) -> bool:
+def _describe_text(inlines: Iterable[Inline], out: list[object]) -> bool:
     """Append what the lines of a text depend on; return False unless all is text, and short."""
     length = 0
     for inline in inlines:
@@ -549,4 +549,4 @@ def _size_of(lines: Lines) -> int:
     return 500 + 200 * len(lines.lines) + 300 * parts
 
 
-LINES: Final[Kind[tuple[Any, ...], Lines]] = Kind(size_of=_size_of)
+LINES: Final[Kind[tuple[object, ...], Lines]] = Kind(size_of=_size_of)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
 from workers.engine.syntax.nodes import Element
@@ -36,7 +36,7 @@ _NOWHERE: Final = SourceLocation("", SourceSpan(1, 1, 1, 1))
 
 
 @cache
-def default_attribute(tag: str, name: str) -> CompiledAttribute[Any]:
+def default_attribute(tag: str, name: str) -> CompiledAttribute[object]:
     """Return the compiled attribute of an element that does not state it, one for all such elements."""
     spec = ELEMENTS[tag].attributes[name]
     default = None if spec.default is None else spec.value_type.parse(spec.default)
@@ -115,8 +115,8 @@ class StyleLayers(NamedTuple):
 
     below: Properties
     classes: CompiledAttribute[tuple[str, ...]] | None
-    own: Mapping[str, Any]
-    dynamic: tuple[CompiledAttribute[Any], ...]
+    own: Mapping[str, object]
+    dynamic: tuple[CompiledAttribute[object], ...]
     lang: CompiledAttribute[str | None] | None
 
 
@@ -134,7 +134,7 @@ class StyleResolver:
         self._is_inline = is_inline
         self._in_table = tag in _IN_TABLE
         self._tag = tag
-        self._by_parent: dict[Any, ResolvedStyle] = {}
+        self._by_parent: dict[object, ResolvedStyle] = {}
         self.lang = layers.lang
         classes = layers.classes
         self.may_count = self._may_count()
@@ -154,7 +154,7 @@ class StyleResolver:
 
     def resolve(self, scope: Scope, parent: ComputedStyle) -> ResolvedStyle:
         """Return the style under a parent's."""
-        key: Any = parent if self.is_static else (parent, self._read_values(scope))
+        key: object = parent if self.is_static else (parent, self._read_values(scope))
         found = self._by_parent.get(key)
         if found is None:
             if len(self._by_parent) > MAX_CACHED:

@@ -106,7 +106,7 @@ def keep_used(scope: Scope, used: AbstractSet[str]) -> Scope:
     return scope.enter(names=names)
 
 
-def page_record(values: PageValues) -> dict[str, Any]:
+def page_record(values: PageValues) -> dict[str, object]:
     """Return the record that `page` reads."""
     return {
         "number": Decimal(values.number),
@@ -122,7 +122,7 @@ def page_record(values: PageValues) -> dict[str, Any]:
     }
 
 
-def sheet_record(values: PageValues) -> dict[str, Any]:
+def sheet_record(values: PageValues) -> dict[str, object]:
     """Return the record that `sheet` reads."""
     return {
         "number": Decimal(values.sheet),

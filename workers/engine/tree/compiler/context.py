@@ -92,7 +92,7 @@ class CompileContext:
     features: ReferenceFeatures = NO_REFERENCES
     messages: MessageCatalog = field(default_factory=MessageCatalog)
     # The styles of elements that are written alike, by tag and attributes as written.
-    styles: dict[tuple[Any, ...], StyleResolver] = field(default_factory=dict)
+    styles: dict[tuple[object, ...], StyleResolver] = field(default_factory=dict)
     expansion: PartExpansion | None = None  # around the element that is compiled
     caller: CompileContext | None = None  # where that part is used
 
@@ -292,8 +292,8 @@ class CompileContext:
     def _compile_layers(
         self, element: Element, given: Mapping[str, str], defaults: Properties
     ) -> StyleLayers:
-        own: dict[str, Any] = {}
-        dynamic: list[CompiledAttribute[Any]] = []
+        own: dict[str, object] = {}
+        dynamic: list[CompiledAttribute[object]] = []
         for name in given:
             if name not in PROPERTIES:
                 continue

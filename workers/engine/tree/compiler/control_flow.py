@@ -285,7 +285,7 @@ class CompiledLoop:
         """Record the names used inside in the context outside."""
         self.used_outside.update(self.context.used - {"loop"})
 
-    def evaluate_items(self, scope: Scope) -> list[Any]:
+    def evaluate_items(self, scope: Scope) -> list[object]:
         """Return the items, and count them as iterations; a record has pairs of key and value."""
         state = scope.state
         items = self.items.evaluate(scope)
@@ -332,7 +332,7 @@ class CompiledLoop:
             yield inner
 
 
-def _loop_record(index: int, length: int) -> dict[str, Any]:
+def _loop_record(index: int, length: int) -> dict[str, object]:
     """Return the record that `loop` reads in an iteration, counted from 1."""
     return {
         "index": Decimal(index),
@@ -425,9 +425,9 @@ def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
     return build
 
 
-def join_loose(children: Iterable[Child], is_loose: Callable[[Child], bool]) -> list[Any]:
+def join_loose(children: Iterable[Child], is_loose: Callable[[Child], bool]) -> list[object]:
     """Return children in order, runs of loose ones as lists."""
-    parts: list[Any] = []
+    parts: list[object] = []
     for has_loose, run in groupby(children, is_loose):
         part = [*run]
         parts += [part] if has_loose else part
@@ -435,7 +435,7 @@ def join_loose(children: Iterable[Child], is_loose: Callable[[Child], bool]) -> 
 
 
 def compile_with_lets(
-    parts: Iterable[Any],
+    parts: Iterable[object],
     context: CompileContext,
     compile_part: Callable[[Any, CompileContext], NodeBuilder],
 ) -> NodeBuilder:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
 from workers.engine.diagnostics import SourceLocation
@@ -272,7 +272,7 @@ def _choose_escape(media_type: str) -> Callable[[str], str]:
     return str
 
 
-def _write_json(value: Any) -> str:
+def _write_json(value: object) -> str:
     """Return data as JSON; numbers are exact, dates are texts."""
     match value:
         case None:

@@ -105,7 +105,7 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
 class _Content(NamedTuple):
     """The values and axes of a chart."""
 
-    xs: tuple[Any, ...]
+    xs: tuple[object, ...]
     x_kind: CategoryKind
     series: tuple[ChartSeries, ...]
     value_axis: ChartAxis
@@ -183,7 +183,7 @@ class _Records:
         self.loop.context.used.update(self._used)
         self.loop.propagate_names()
 
-    def read_xs(self, scope: Scope, items: list[Any]) -> tuple[tuple[Any, ...], CategoryKind]:
+    def read_xs(self, scope: Scope, items: list[object]) -> tuple[tuple[object, ...], CategoryKind]:
         """Return the values of the category axis and their kind: numbers, dates, or else texts."""
         if self._x is None:
             return tuple(Decimal(at) for at in range(1, len(items) + 1)), CategoryKind.NUMBER
@@ -197,7 +197,7 @@ class _Records:
             return tuple(_as_moment(value, zone) for value in values), CategoryKind.TIME
         return tuple("" if value is None else to_text(value) for value in values), CategoryKind.TEXT
 
-    def _checked(self, scope: Scope, name: str) -> Callable[[Any], Decimal | None]:
+    def _checked(self, scope: Scope, name: str) -> Callable[[object], Decimal | None]:
         return lambda value: _read_number(scope, value, name, self._place)
 
     def _y(self, text: str, context: CompileContext, location: SourceLocation) -> Evaluation:
@@ -236,7 +236,7 @@ class _Records:
         return ChartSeries(label, floats, tuple(exact), color)
 
 
-def _as_moment(value: Any, zone: Any) -> datetime | None:
+def _as_moment(value: object, zone: Any) -> datetime | None:
     """Return a date or an instant as local time in the document's time zone."""
     if not isinstance(value, date):
         return None
@@ -245,7 +245,7 @@ def _as_moment(value: Any, zone: Any) -> datetime | None:
     return value.astimezone(zone).replace(tzinfo=None) if value.tzinfo else value
 
 
-def _find_wrong(value: Any) -> str:
+def _find_wrong(value: object) -> str:
     """Return the type of a value that is neither a number nor empty; empty if it is fine."""
     if value == "":
         return ""
@@ -400,7 +400,7 @@ class _AxisFormat:
                 return self._evaluate(value)
             if self._bare is None and value and _is_scientific(value, step):
                 return str(babel_numbers.format_scientific(value, locale=self._formats.locale))
-            options: dict[str, Any] = {}
+            options: dict[str, object] = {}
             if step is not None:
                 options = self._places(step)
             if not self._is_grouped and abs(value) < _UNGROUPED:
@@ -408,7 +408,7 @@ class _AxisFormat:
             name = self._bare or "number"
             return self._formats[name, (), tuple(options.items())](value)
 
-    def _places(self, step: Decimal) -> dict[str, Any]:
+    def _places(self, step: Decimal) -> dict[str, object]:
         exponent = step.normalize().as_tuple().exponent
         places = max(-exponent, 0) if isinstance(exponent, int) else 0
         if self._bare == "percent":
@@ -429,7 +429,7 @@ class _AxisFormat:
             return str(babel_dates.format_time(moment, "short", locale=locale))
         return str(babel_dates.format_skeleton(_SKELETONS[unit], moment, locale=locale))
 
-    def _evaluate(self, value: Any) -> str:
+    def _evaluate(self, value: object) -> str:
         assert self._evaluation is not None
         inner = self._scope.fork()
         inner.names[_VALUE] = value

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element, PartExpansion
@@ -19,7 +18,7 @@ from workers.engine.tree.elements.declarations import make_style_sheet
 from workers.engine.tree.nodes import Block
 from workers.engine.tree.styles.cascade import ComputedStyle
 
-BuildContent = Callable[[Scope, ComputedStyle, Mapping[str, Any]], tuple[Block, ...]]
+BuildContent = Callable[[Scope, ComputedStyle, Mapping[str, object]], tuple[Block, ...]]
 
 
 def compile_content(element: Element, context: CompileContext, *names: str) -> BuildContent:
@@ -39,7 +38,9 @@ def compile_content(element: Element, context: CompileContext, *names: str) -> B
     own = CompileContext(sheet, Findings(), {}, frozenset(names), context.block_compiler)
     blocks = own.compile_blocks(flow.children, owner=element)
 
-    def build(scope: Scope, parent: ComputedStyle, values: Mapping[str, Any]) -> tuple[Block, ...]:
+    def build(
+        scope: Scope, parent: ComputedStyle, values: Mapping[str, object]
+    ) -> tuple[Block, ...]:
         made: Nodes = []
         blocks(scope.enter(names=dict(values)), parent, made)
         return tuple(made)

@@ -155,7 +155,7 @@ class _StyleReader:
         return below
 
     def _own(self, element: Element) -> Properties:
-        own: dict[str, Any] = {}
+        own: dict[str, object] = {}
         for name, text in element.attributes.items():
             spec = ELEMENTS["style"].attributes.get(name)
             if spec is None or name in ("name", "element", "extends", "final"):
@@ -171,13 +171,13 @@ class _StyleReader:
             own.setdefault("counter", counter_of(element))
         return expand_shorthands(own)
 
-    def _is_declared(self, name: str, value: Any) -> bool:
+    def _is_declared(self, name: str, value: object) -> bool:
         if name == "page":
             return value in self._families
         return all(color in self._colors for color in find_color_names(value))
 
 
-def _try_parse(parse: Callable[[str], Any], text: str) -> Any:
+def _try_parse(parse: Callable[[str], object], text: str) -> Any:
     try:
         return parse(text)
     except ValueError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from workers.engine import einvoices
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -145,7 +145,7 @@ class CompiledInvoice:
             state.findings.warn("einvoice-rules", message, self.location)
 
 
-def _describe_form(value: Any, name: str = "") -> Hashable:
+def _describe_form(value: object, name: str = "") -> Hashable:
     """Return an invoice without its amounts, dates, digits and words: its terms, formats, rates and short codes.
 
     Rules of a country ask for terms and formats. A template writes the same form again and again, so that

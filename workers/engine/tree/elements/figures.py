@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.barcodes import adapt_signs
 from workers.engine.diagnostics import SourceLocation
@@ -127,14 +127,14 @@ def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluat
         return context.compile_text(template, location)
     evaluate = compile_value(sole)
 
-    def read(scope: Scope) -> str | Mapping[str, Any]:
+    def read(scope: Scope) -> str | Mapping[str, object]:
         value = evaluate(scope)
         return value if isinstance(value, dict) else value_to_text(value, template, scope, location)
 
     return Evaluation(read, (sole,), location, "")
 
 
-def warn_of_signs(name: str, value: Any, state: BuildState, location: SourceLocation) -> None:
+def warn_of_signs(name: str, value: object, state: BuildState, location: SourceLocation) -> None:
     """Warn of the signs of a Swiss bill that are replaced by accepted ones."""
     _, replaced = adapt_signs(value) if isinstance(value, Mapping) else (value, "")
     if replaced:

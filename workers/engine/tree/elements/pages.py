@@ -171,7 +171,9 @@ def compile_marks(
 
 
 def make_marks(
-    values: Iterable[Any], to_points: Callable[[LengthValue], float], source: Source | None = None
+    values: Iterable[object],
+    to_points: Callable[[LengthValue], float],
+    source: Source | None = None,
 ) -> SheetMarks:
     """Return marks of the parsed values of `marks`, in the order of `_MARKS`."""
     own: list[Any] = [

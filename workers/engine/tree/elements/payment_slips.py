@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from workers.engine.barcodes import (
     BILL_TEXTS,
@@ -71,7 +71,7 @@ def _language_of(computed: ComputedStyle) -> str:
 def _read(
     value: object,
     members: str,
-    read: Callable[[Mapping[str, Any]], T],
+    read: Callable[[Mapping[str, object]], T],
     scope: Scope,
     location: SourceLocation,
 ) -> T | None:
@@ -123,7 +123,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     return build
 
 
-def _complete(value: Any, language: str, state: BuildState, location: SourceLocation) -> Any:
+def _complete(value: object, language: str, state: BuildState, location: SourceLocation) -> object:
     """Return a bill in accepted signs, and with the words that an amount of 0 needs."""
     if not isinstance(value, Mapping):
         return value
@@ -151,7 +151,7 @@ def _shorten(bill: SwissBill) -> SwissBill:
     return bill._replace(creditor=creditor, debtor=debtor)
 
 
-def _present(bill: SwissBill) -> dict[str, Any]:
+def _present(bill: SwissBill) -> dict[str, object]:
     """Return the values of a bill as a record of expressions; procedures are in two parts at the colon."""
     procedures = []
     for text in bill.procedures:

@@ -86,7 +86,7 @@ def explain_failure(expression: Expression, scope: Environment) -> str | None:
 
 # --- writing ----------------------------------------------------------------------------------------
 
-_GLOBALS: Final[dict[str, Any]] = {
+_GLOBALS: Final[dict[str, object]] = {
     "__builtins__": {"LookupError": LookupError, "TypeError": TypeError, "str": str},
     "Decimal": Decimal,
     "MissingMember": runtime.MissingMember,
@@ -134,7 +134,7 @@ class _CodeGenerator:
         used = [f"    {name} = scope.{name}" for name in sorted(self.used)]
         source = "\n".join([head, *used, *self.lines, f"    return {result}"])
         exec(_compile(source), self.globals)  # noqa: S102  (our own text)
-        made: Callable[..., Any] = self.globals.pop("evaluate")
+        made: Callable[..., object] = self.globals.pop("evaluate")
         return made
 
     def emit_text(self, template: TextTemplate) -> str:
@@ -415,11 +415,11 @@ def _comparison(operator: str, left: str, right: str) -> str:
 
 
 def _require_records(
-    function: Callable[[Any, Environment], Value], name: str
-) -> Callable[[Any, Environment], Value]:
+    function: Callable[[object, Environment], Value], name: str
+) -> Callable[[object, Environment], Value]:
     """Return a row function that refuses items other than records, whose members it reads."""
 
-    def evaluate(item: Any, scope: Environment) -> Value:
+    def evaluate(item: object, scope: Environment) -> Value:
         if item.__class__ is not dict:
             raise ExpressionError(
                 f"{name} with an expression needs a list of records, not of {runtime.describe_type(item)}"

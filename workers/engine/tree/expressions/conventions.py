@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from babel import Locale
 from babel import dates as babel_dates
@@ -263,7 +263,7 @@ def _find_language(locale: Locale, what: str) -> str:
     raise ExpressionError(f"{what} does not know the language {locale.language}; it knows {known}")
 
 
-def _convert(value: Decimal | int, lang: str, form: str, **options: Any) -> str:
+def _convert(value: Decimal | int, lang: str, form: str, **options: object) -> str:
     try:
         return str(num2words(value, lang=lang, to=form, **options)).strip()
     except NotImplementedError:

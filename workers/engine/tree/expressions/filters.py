@@ -35,7 +35,7 @@ _MAX_MATCHED: Final = 10_000
 MAX_RANGE: Final = 10_000
 MAX_RANGES: Final = 2_000_000  # numbers of all ranges of a document
 
-RowFunction = Callable[[Any, Environment], Value]
+RowFunction = Callable[[object, Environment], Value]
 
 
 class FilterKind(Enum):
@@ -52,7 +52,7 @@ class Filter:
     """A filter: its function, how it is called, and whether its text has no white space to collapse."""
 
     name: str
-    function: Callable[..., Any]
+    function: Callable[..., object]
     kind: FilterKind
     is_collapsed: bool = False
     is_number: bool = False
@@ -365,7 +365,7 @@ def sort(value: Value, x: RowFunction | None, scope: Environment, reverse: Value
 
 def group_rows(value: Value, x: RowFunction, scope: Environment) -> Value:
     """Group records by a key, in the order of first occurrence: `key` and `rows`."""
-    groups: dict[Any, dict[str, Any]] = {}
+    groups: dict[object, dict[str, Any]] = {}
     for row in _require_list(value, "group"):
         key = x(row, scope)
         found = groups.setdefault(_hashable(key, "group"), {"key": key, "rows": []})
@@ -380,7 +380,7 @@ def map_rows(value: Value, x: RowFunction, scope: Environment) -> Value:
 
 def unique(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the first of the items with the same value."""
-    kept: dict[Any, Any] = {}
+    kept: dict[object, object] = {}
     for row in _require_list(value, "unique"):
         kept.setdefault(_hashable(row if x is None else x(row, scope), "unique"), row)
     return list(kept.values())
@@ -466,7 +466,7 @@ def _require_list(value: Value, what: str) -> list[Any]:
     raise ExpressionError(f"{what} needs a list, not {describe_type(value)}")
 
 
-def _bounded_list(items: list[Any]) -> list[Any]:
+def _bounded_list(items: list[Any]) -> list[object]:
     if len(items) > MAX_LIST:
         raise ExpressionError(
             f"the list has {len(items):,} items, at most {MAX_LIST:,} are allowed"
@@ -487,7 +487,7 @@ def _numbers(
             yield require_number(item, what)
 
 
-def _hashable(value: Value, what: str) -> Any:
+def _hashable(value: Value, what: str) -> object:
     if isinstance(value, list | dict):
         raise ExpressionError(f"{what} cannot compare {describe_type(value)}; give an expression")
     return (value.__class__, value)
@@ -496,7 +496,7 @@ def _hashable(value: Value, what: str) -> Any:
 _CLEAN_LOCALE: Final = {"number", "percent", "currency", "compact"}
 _NUMERIC: Final = {"number", "percent", "currency", "round", "abs", "compact", "length", "count"}
 
-_PLAIN: Final[dict[str, Callable[..., Any]]] = {
+_PLAIN: Final[dict[str, Callable[..., object]]] = {
     "round": round_number, "abs": absolute, "add": add_time, "days_until": count_days,
     "end_of_month": end_of_month, "parse_date": parse_date, "upper": upper, "lower": lower,
     "title": title, "unisolated": unisolated, "capitalize": capitalize, "trim": trim,
@@ -506,7 +506,7 @@ _PLAIN: Final[dict[str, Callable[..., Any]]] = {
     "batch": batch,
 }  # fmt: skip
 
-_ROWS: Final[dict[str, Callable[..., Any]]] = {
+_ROWS: Final[dict[str, Callable[..., object]]] = {
     "sum": sum_rows, "avg": average, "min": least, "max": greatest, "where": where, "sort": sort,
     "group": group_rows, "map": map_rows, "unique": unique,
 }  # fmt: skip

@@ -53,7 +53,7 @@ _WIDTHS: Final = ("short", "medium", "long", "full")
 _CURRENCY_STYLES: Final = ("standard", "accounting", "code", "name")
 
 
-class Formats(dict[tuple[Any, ...], Formatter]):
+class Formats(dict[tuple[object, ...], Formatter]):
     """The formatters of one locale, currency and time zone, each made when first used.
 
     `formats[name, args, options]` is the formatter of a filter with those arguments, a function of
@@ -98,7 +98,7 @@ class Formats(dict[tuple[Any, ...], Formatter]):
         return made
 
     def make(
-        self, name: str, arguments: tuple[Any, ...], options: tuple[Any, ...] = ()
+        self, name: str, arguments: tuple[object, ...], options: tuple[Any, ...] = ()
     ) -> Formatter:
         """Return the formatter of a filter.
 
@@ -591,7 +591,9 @@ def make_list(formats: Formats, style: Value = "standard") -> Formatter:
 
 
 def _name_maker(
-    names: Callable[[Locale], Mapping[Any, str]], wrong: str, read: Callable[[Value], Any] = str
+    names: Callable[[Locale], Mapping[object, str]],
+    wrong: str,
+    read: Callable[[Value], object] = str,
 ) -> Callable[[Formats], Formatter]:
     """Return a filter that names a code or a number; `wrong` is the message for one without a name."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import nodes
 
@@ -67,7 +67,7 @@ def find_member_uses(root: Element, declarations: Declarations) -> tuple[MemberU
 
 
 def check_member_uses(
-    uses: Iterable[MemberUse], data: Mapping[str, Any], findings: Findings
+    uses: Iterable[MemberUse], data: Mapping[str, object], findings: Findings
 ) -> None:
     """Warn of members that neither the data section nor the data of this call have."""
     for use in uses:
@@ -81,7 +81,7 @@ def check_member_uses(
             )
 
 
-def _find_known(use: MemberUse, data: Mapping[str, Any]) -> set[str] | None:
+def _find_known(use: MemberUse, data: Mapping[str, object]) -> set[str] | None:
     """Return the members the record has in these data; None if it is a list there."""
     if use.rows is None:
         record = _follow(data, use.path)
@@ -93,13 +93,13 @@ def _find_known(use: MemberUse, data: Mapping[str, Any]) -> set[str] | None:
     return known
 
 
-def _follow(value: Any, path: DataPath) -> Any:
+def _follow(value: object, path: DataPath) -> object:
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
 
 
-def _names_of(record: Any) -> set[str]:
+def _names_of(record: object) -> set[str]:
     return {str(name) for name in record} if isinstance(record, Mapping) else set()
 
 

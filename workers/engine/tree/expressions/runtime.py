@@ -206,7 +206,7 @@ def _number(left: Value, right: Value, sign: str) -> Any:
     )
 
 
-def _dividend(left: Value, right: Value, sign: str) -> Any:
+def _dividend(left: Value, right: Value, sign: str) -> object:
     number = _number(left, right, sign)
     if not right:
         raise ExpressionError(f"{sign} by zero")
@@ -219,7 +219,7 @@ def _dividend(left: Value, right: Value, sign: str) -> Any:
 def equal(left: Value, right: Value) -> bool:
     """Return whether two values of one type are equal.
 
-    Any value can be compared with an empty one.
+    object value can be compared with an empty one.
     """
     if left is None or right is None:
         return left is right
@@ -260,7 +260,7 @@ def contains(item: Value, holder: Value) -> bool:
 _ORDERED: Final = (Decimal, str, date, datetime, time)
 
 
-def _ordered(left: Value, right: Value) -> Any:
+def _ordered(left: Value, right: Value) -> object:
     if type(left) is type(right) and type(left) in _ORDERED:
         return left
     hint = "; write (name or 0) where a value may be empty" if left is None or right is None else ""

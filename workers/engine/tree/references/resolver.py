@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.characters import ELLIPSIS
 from workers.engine.diagnostics import Findings
@@ -268,7 +268,9 @@ class ReferenceResolver:
         self._texts: dict[str, ReferenceText] = {}
         self._resolving: list[str] = []
 
-    def resolve(self, blocks: Iterable[nodes.Block], known: Mapping[str, Any]) -> CrossReferences:
+    def resolve(
+        self, blocks: Iterable[nodes.Block], known: Mapping[str, object]
+    ) -> CrossReferences:
         """Return the cross-references of a document; `known` are the ids of its elements."""
         references = self._references
         self._add_block_targets(blocks)

@@ -77,9 +77,9 @@ Properties = Mapping[str, Any]  # values as syntax.values parses them, shorthand
 NO_PROPERTIES: Final[Properties] = MappingProxyType({})
 
 
-def expand_shorthands(values: Mapping[str, Any]) -> dict[str, Any]:
+def expand_shorthands(values: Mapping[str, Any]) -> dict[str, object]:
     """Return shorthands as their four sides; a side given by itself overrides the shorthand."""
-    spread_out: dict[str, Any] = {}
+    spread_out: dict[str, object] = {}
     for name in ("margin", "padding"):
         if values.get(name) is not None:
             for side, value in zip(_SIDES, values[name], strict=True):
@@ -95,7 +95,7 @@ def expand_shorthands(values: Mapping[str, Any]) -> dict[str, Any]:
 _BETWEEN: Final = {"margin-top": "margin-between"}
 
 
-def _parse_plain(written: Mapping[str, str]) -> dict[str, Any]:
+def _parse_plain(written: Mapping[str, str]) -> dict[str, object]:
     parsed = expand_shorthands(
         {name: PROPERTIES[name].value_type.parse(text) for name, text in written.items()}
     )
@@ -126,7 +126,7 @@ BUILT_IN_LISTS: Final = _parse(DECLARATIONS | LIST_DECLARATIONS)  # for content 
 MAX_CACHED: Final = 512  # bounds the memory of styles that depend on data
 SUB_DROP: Final = 0.2  # of the parent's font size, as browsers lower and raise sub and super
 SUPER_RISE: Final = 0.33
-_CELL_ALIGNMENTS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
+_CELL_ALIGNMENTS: Final[dict[object, VerticalAlign]] = {word.value: word for word in VerticalAlign}
 
 T = TypeVar("T")
 
@@ -215,7 +215,7 @@ class StyleSheet:
         self._by_name = by_name
         self._by_element = by_element
         self._families = families
-        self._interned: dict[Any, Any] = {}
+        self._interned: dict[object, Any] = {}
         self._anonymous: dict[tuple[ComputedStyle, tuple[str, ...], bool, bool], ComputedStyle] = {}
         self.root_size = Inherited().size
 
@@ -302,7 +302,7 @@ class StyleSheet:
         if computed is None:
             if len(self._anonymous) > MAX_CACHED:
                 self._anonymous.clear()
-            properties: dict[str, Any] = {}
+            properties: dict[str, object] = {}
             for name in entries:
                 properties |= self.entry_properties(name)
             computed = self._anonymous[key] = self.compute(
@@ -648,7 +648,7 @@ def _page_reset(resets: tuple[tuple[str, int | None], ...] | None) -> int | None
     return None
 
 
-def _apply_if_set(value: Any, read: Callable[[Any], T], default: T) -> T:
+def _apply_if_set(value: object, read: Callable[[Any], T], default: T) -> T:
     return default if value is None else read(value)
 
 

@@ -1,7 +1,7 @@
 """Rows of a table: their layout and drawing.
 
 A row is one of a block of rows whose cells are all lines of text, or it is general. A line of text
-is only its string and its width: no paragraph, line or box is made for it. Any other cell is a box.
+is only its string and its width: no paragraph, line or box is made for it. object other cell is a box.
 The geometry that does not depend on the content is computed once for a template and a set of column
 widths, in a `RowPlan`.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 from operator import add
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue
@@ -272,7 +272,7 @@ class RunningTotals:
         self.totals = totals
         self.carried = initial_values(totals)
         self._elements = elements
-        self._outer: Mapping[str, Any] = scope.names[TOTALS]
+        self._outer: Mapping[str, object] = scope.names[TOTALS]
         self._reported: set[int] = set()  # totals whose first error is reported
         self._is_past_bounds = False
         self._has_sums_only = all(total.mode is TotalMode.SUM for total in totals)
@@ -293,7 +293,7 @@ class RunningTotals:
             self._report_bounds(scope)
         return counted
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the record that `totals` reads in the row just counted."""
         own = {
             total.name: {"running": value}
@@ -312,7 +312,7 @@ class RunningTotals:
             scope.state.findings.error("total", message, self._elements[0].location)
         self._is_past_bounds = True
 
-    def _read(self, position: int, value: Any, scope: Scope) -> Decimal | None:
+    def _read(self, position: int, value: object, scope: Scope) -> Decimal | None:
         total, element = self.totals[position], self._elements[position]
         if total.mode is TotalMode.COUNT:
             return ONE if value else ZERO
@@ -324,7 +324,7 @@ class RunningTotals:
         return ZERO
 
 
-def fragment_record(totals: Sequence[Total], values: FragmentValues) -> dict[str, Any]:
+def fragment_record(totals: Sequence[Total], values: FragmentValues) -> dict[str, object]:
     """Return the record that `totals` reads in a head or foot of one fragment."""
     return {
         total.name: {"before": before, "here": here, "after": after, "all": whole}
@@ -341,7 +341,7 @@ def _number(context: CompileContext, total: Element, text: str) -> Evaluation:
     return evaluation
 
 
-def _report(scope: Scope, element: Element, what: str, value: Any) -> None:
+def _report(scope: Scope, element: Element, what: str, value: object) -> None:
     hint = "; write (name or 0) where a value may be empty" if value is None else ""
     message = f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope.loop)}"
     scope.state.findings.error("total", message, element.location)
