@@ -122,6 +122,14 @@ def test_an_optional_image_is_a_warning():
     assert (warning.code, warning.severity) == ("image-missing", "warning")
 
 
+def test_the_background_of_an_image_is_looked_for_where_the_image_is_drawn():
+    text = '<img background-image="paper" src="%s" alt="a" height="5mm" optional="true"/><p>a</p>'
+    [warning] = found(document(text % "lgoo"))
+    assert ('"lgoo"' in warning.message, warning.severity) == (True, "warning")
+    [error] = found(document(text % "logo"))
+    assert ('"paper"' in error.message, error.severity) == (True, "error")
+
+
 def test_an_image_that_only_some_pages_have_is_a_warning_until_a_render_needs_it():
     [warning] = found(
         document("<p>a</p>", '<page name="other"><header><img src="lgoo" alt="a"/></header></page>')

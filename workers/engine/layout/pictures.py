@@ -375,6 +375,7 @@ class _Use(NamedTuple):
     consequence: str = ""  # of an optional one that cannot be drawn
     advice: str = ""
     paper: tuple[float, float] | None = None  # that the picture fills
+    behind: ImageSource | None = None  # the optional one without which it is not drawn
 
 
 def check_pictures(document: Document, *, resources: Resources | None, findings: Findings) -> None:
@@ -385,6 +386,8 @@ def check_pictures(document: Document, *, resources: Resources | None, findings:
     known: dict[ImageSource, ContentProblem | None] = {}
     for use in _walk_document(document):
         picture = use.picture
+        if use.behind is not None and known.get(use.behind) is not None:
+            continue
         if isinstance(picture, RemoteImage) or (
             resources is None and isinstance(picture, StoredImage)
         ):
@@ -476,10 +479,11 @@ class _Walk:
         if isinstance(block, nodes.Break):
             return
         self.changes_pages = self.changes_pages or block.style.breaks.page is not None
+        if isinstance(block, nodes.Image):
+            yield from _image_uses(block, is_certain)
+            return
         yield from _background_use(block, block.style, is_certain)
         match block:
-            case nodes.Image():
-                yield _image_use(block, is_certain)
             case nodes.Paragraph():
                 for inline in block.inlines:
                     if isinstance(inline, nodes.InlineBlock):
@@ -518,11 +522,15 @@ def _background_use(block: nodes.SourceNode, style: Style, is_certain: bool) -> 
         yield _Use(parse_image_source(named), place, text, is_certain)
 
 
-def _image_use(image: nodes.Image, is_certain: bool) -> _Use:
-    return _Use(
+def _image_uses(image: nodes.Image, is_certain: bool) -> Iterator[_Use]:
+    yield _Use(
         image.picture,
         image.source.location,
         is_certain=is_certain,
         consequence=describe_consequence(image) if image.is_optional else "",
         advice=' With optional="true" it is left out.',
     )
+    # One that is left out has no background; a remote one is not fetched here.
+    is_there = not (image.is_optional and isinstance(image.picture, RemoteImage))
+    for use in _background_use(image, image.style, is_certain and is_there):
+        yield use._replace(behind=image.picture if image.is_optional else None)
