@@ -133,13 +133,15 @@ def test_what_would_take_a_front_long_follows_the_title_of_its_code(texts_of_aut
     assert translate_findings({"message": text}, "de") == translated
 
 
-def test_names_and_labels_of_public_templates_are_german():
+def test_names_labels_and_messages_of_public_templates_are_german():
+    catalogue = read_catalogue("de")
     messages = Path(api.studio.__file__).parent / "source/messages"
     labels, names = ((messages / f"{kind}.ts").read_text() for kind in ("labels", "names"))
     for path in PUBLIC.glob("*.xml"):
         name = path.stem.removeprefix("service-").replace("-", " ").capitalize()
         assert re.search(rf'^  "?{name}"?: "', names, re.MULTILINE | re.IGNORECASE), name
         for each in ElementTree.parse(path).iter():
+            assert each.tag != "assert" or catalogue.find(each.get("message", "")), each.attrib
             label = each.get("label") if each.tag in {"setting", "field", "dataset"} else None
             assert label is None or re.search(
                 rf'^  "?{re.escape(label)}"?: "', labels, re.MULTILINE

@@ -463,6 +463,8 @@ export const en = {
   "form.tab.form": "Form",
   "form.tab.xml": "XML",
   "form.none": "The template declares no settings and no data. Write it in the tab XML.",
+  "form.left": "left",
+  "form.right": "right",
   "form.settings": "Settings",
   "form.undo": "Undo",
   "form.redo": "Redo",

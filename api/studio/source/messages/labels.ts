@@ -1,11 +1,29 @@
 /** Labels of the public templates in German, by the English ones. */
 
-import { currentLanguage } from "../lib/messages";
+import { currentLanguage, t } from "../lib/messages";
 
 /** Return a label of a template in the user's language: those of the public templates are translated. */
 export function nameLabel(label: string): string {
   return (currentLanguage() === "de" && LABELS[label]) || label;
 }
+
+/** Return a choice of a template as people know it. */
+export function nameChoice(choice: string): string {
+  const [name, side] = WINDOWS[choice] ?? [choice];
+  return side ? `${name} ${t(`form.${side}`)}` : name;
+}
+
+/** The windows of envelopes by their standards. */
+const WINDOWS: Record<string, [name: string, side?: "left" | "right"]> = {
+  "din5008-b": ["DIN 5008 B"],
+  "din5008-a": ["DIN 5008 A"],
+  "iso269-dl": ["ISO 269 DL"],
+  "sn010130-left": ["SN 010130", "left"],
+  "sn010130-right": ["SN 010130", "right"],
+  "bs-window": ["BS 4264"],
+  "nf-z11": ["NF Z 11-001"],
+  "us-10": ["US No. 10"],
+};
 
 const LABELS: Record<string, string> = {
   "A place to sign": "Platz für eine Unterschrift",

@@ -164,6 +164,8 @@ function Mapping({
   const used = targets.filter((target) => target !== LEFT_OUT);
   const missing = required.filter((path) => !isFilled(path, used, shape.lists));
   const isEmpty = used.length === 0;
+  const types = targets.map((target) => fields.find(({ path }) => path === target)?.type);
+  const convert = (rows: string[][]) => rows.map((row) => row.map((cell, index) => toPlain(cell, types[index])));
   const keyless = key < 0 ? -1 : table.rows.findIndex((row) => !row[key]);
   const start = async () => {
     setBusy(true);
@@ -171,7 +173,7 @@ function Mapping({
     try {
       const query = new URLSearchParams({ template: reference, ...(output.startsWith(PLAN) ? { plan: output.slice(PLAN.length) } : { output }), ...(draft && { draft: "true" }) });
       const isTable = key < 0 && !used.some((target) => listOf(target, shape.lists) || shape.texts.includes(target));
-      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(rows, targets)), shape: isTable ? null : shape }, String(query));
+      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(convert(rows), targets)), shape: isTable ? null : shape }, String(query));
       localStorage.setItem(mappingOf(template), JSON.stringify(Object.fromEntries(table.columns.map((each, index) => [each, targets[index]]))));
       goTo("batches", made.id);
     } catch (failure) {
@@ -246,7 +248,7 @@ function Mapping({
         <p class="soft">{t("newBatch.previewHelp")}</p>
         <ol class="firsts">
           {documents.slice(0, PREVIEWED).map((rows, index) => (
-            <First key={index} number={index + 1} reference={reference} payload={JSON.stringify(fillGaps(parse(toDocument(rows, targets, shape)) ?? {}, declarations))} />
+            <First key={index} number={index + 1} reference={reference} payload={JSON.stringify(fillGaps(parse(toDocument(convert(rows), targets, shape)) ?? {}, declarations))} />
           ))}
         </ol>
       </section>
@@ -327,6 +329,7 @@ interface Field {
   path: string;
   label: string;
   isRequired: boolean;
+  type?: string;
 }
 
 /** Return what a template and those that it extends declare, and what else its data have. */
@@ -366,6 +369,13 @@ function suggest(columns: string[], fields: Field[]): string[] {
     free.splice(free.indexOf(best), 1);
     return best.path;
   });
+}
+
+/** Return a number or date of a German spreadsheet as data have it: of 1.234,50 and 31.12.2026. What may be English stays: 1,234. */
+function toPlain(cell: string, type: string | undefined): string {
+  if (type === "date") return cell.replace(/^(\d{1,2})\.(\d{1,2})\.(\d{4})$/, (_, day, month, year) => `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`);
+  const isGerman = /^[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+$/.test(cell) && !/^[+-]?[1-9]\d{0,2},\d{3}$/.test(cell);
+  return isGerman && (type === "decimal" || type === "integer") ? cell.replace(/\./g, "").replace(",", ".") : cell;
 }
 
 /** Return the rows of one key together, in the order in which keys come first. */

@@ -102,7 +102,7 @@ function TemplateTable({ templates, userId }: { templates: Template[]; userId: s
         <thead>
           <tr>
             <th scope="col">{t("templates.name")}</th>
-            <th scope="col">{t("templates.slug")}</th>
+            <th scope="col" class="roomy">{t("templates.slug")}</th>
             <th scope="col">{t("templates.versions")}</th>
             <th scope="col">{t("templates.changed")}</th>
           </tr>
@@ -114,7 +114,7 @@ function TemplateTable({ templates, userId }: { templates: Template[]; userId: s
                 <Thumbnail template={each.id} version={each.sha256} />
                 <a href={linkTo("templates", each.id)}>{each.name}</a>
               </th>
-              <td class="mono">{each.slug ?? <span class="soft">–</span>}</td>
+              <td class="mono roomy">{each.slug ?? <span class="soft">–</span>}</td>
               <td>{each.versions === 0 ? <span class="soft">{t("templates.unpublished")}</span> : count("templates.versionCount", each.versions)}</td>
               <td title={formatMoment(each.updated_at)}>
                 {formatAgo(each.updated_at)}

@@ -112,6 +112,25 @@ def test_a_spreadsheet_is_mapped_and_its_mapping_kept(page: Page, account, templ
     expect(page.get_by_label("Path of the column Betrag")).to_have_value("total")
 
 
+def test_german_numbers_and_dates_are_read_and_doubtful_ones_are_not(page: Page, account):
+    template = account.store_template(
+        b'<document><data><field name="net" type="decimal" required="true"/>'
+        b'<field name="day" type="date" required="true"/></data><flow><p>{{ net * 2 }}, {{ day }}</p></flow></document>'
+    )
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
+    rows = b"Net;Day\n1.234,50;1.12.2026\n0,195;2026-12-31\n1,234;31.12.2026\n"
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.csv", "mimeType": "text/csv", "buffer": rows}
+    )
+    third = page.get_by_role("listitem").filter(has_text="Document 3")
+    expect(third.locator(".bad")).to_contain_text("1,234")
+    expect(page.locator(".firsts .bad")).to_have_count(1)
+    with page.expect_request("**/v2/batches?*") as sent:
+        page.get_by_role("button", name="Render 3 documents").click()
+    read = (sent.value.post_data or "").split()
+    assert read == ["net,day", "1234.50,2026-12-01", "0.195,2026-12-31", '"1,234",2026-12-31']
+
+
 def test_rows_of_one_number_become_one_document(page: Page, account):
     template = account.store_template(
         b'<document><data><json>{"to": "?"}</json><field name="number" required="true"/>'

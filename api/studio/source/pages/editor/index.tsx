@@ -275,13 +275,17 @@ function Editor({ account, read, onDiscard }: { account: Account; read: Read; on
                     </option>
                   ))}
                 </select>
-                <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
-                  {t("editor.previous")}
-                </button>
+                {pages > 1 && (
+                  <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
+                    {t("editor.previous")}
+                  </button>
+                )}
                 <span>{t("editor.pageOf", { page: Math.min(page, pages), pages })}</span>
-                <button type="button" disabled={page >= pages} onClick={() => setPage(page + 1)}>
-                  {t("editor.next")}
-                </button>
+                {pages > 1 && (
+                  <button type="button" disabled={page >= pages} onClick={() => setPage(page + 1)}>
+                    {t("editor.next")}
+                  </button>
+                )}
               </div>
             )}
           </div>

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { locale, t } from "../../lib/messages";
-import { nameLabel } from "../../messages/labels";
+import { nameChoice, nameLabel } from "../../messages/labels";
 
 export interface InputProps {
   type: string;
@@ -51,7 +51,7 @@ export function ValueInput(props: InputProps) {
     if (type === "boolean") return choose(["true", "false"], (choice) => t(choice === "true" ? "form.yes" : "form.no"), placeholder !== "" || !isRequired);
     if (type === "language") return choose(values.length ? values : LANGUAGES, nameLanguage, false);
     if (type === "paper") return choose(values.length ? values : PAPERS, (choice) => choice, false);
-    if (values.length > 0) return choose(values, (choice) => choice, !isRequired && type !== "choice");
+    if (values.length > 0) return choose(values, nameChoice, !isRequired && type !== "choice");
     switch (type) {
       case "text":
       case "lines":

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-RSPOJZ2C.js";import"./chunk-LSCPDVV3.js";import"./chunk-QGXRK2VB.js";import"./chunk-VV6CE7OI.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-DAKE4CRK.js";import"./chunk-RGHC3PUL.js";import"./chunk-W6VRIWTH.js";import"./chunk-VV6CE7OI.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
