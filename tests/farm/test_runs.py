@@ -122,24 +122,25 @@ def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(c
         "format": "{job}{set:06}{sheet:02}{count:02}",
     }
     batch_id = run(PLAN | {"marks": marks | {"job": "N1", "clear": 1}})
-    read = []
-    for number in (1, 2, 3):
-        pdf = caller.get(f"/v2/batches/{batch_id}/files/{number}").data
-        for page in pypdfium2.PdfDocument(pdf):
-            codes = zxingcpp.read_barcodes(page.render(scale=4).to_pil())
-            read.append([code.text for code in codes])
+    read = [codes for number in (1, 2, 3) for codes in read_pages(caller, batch_id, number)]
     fronts = [["N10000010102"], ["N10000010202"]]
     fronts += [[f"N100000{at}0101"] for at in (2, 3)]
     assert read[::2][:4] == fronts
     assert read[1::2] == [[]] * 6
 
 
-def read_codes(caller, batch_id, name):
+def read_pages(caller, batch_id, name):
+    """Return the codes of each page of a file, as a camera of 216 dpi sees them."""
     pdf = caller.get(f"/v2/batches/{batch_id}/files/{name}").data
-    pages = pypdfium2.PdfDocument(pdf)
-    codes = [zxingcpp.read_barcodes(page.render(scale=4).to_pil()) for page in pages]
-    assert codes[1::2] == [[]] * (len(pages) // 2)
-    return [code.text for found in codes[::2] for code in found]
+    pages = [page.render(scale=3, grayscale=True).to_pil() for page in pypdfium2.PdfDocument(pdf)]
+    found = [zxingcpp.read_barcodes(page, try_rotate=False) for page in pages]
+    return [[code.text for code in codes] for codes in found]
+
+
+def read_codes(caller, batch_id, name):
+    codes = read_pages(caller, batch_id, name)
+    assert codes[1::2] == [[]] * (len(codes) // 2)
+    return [code for found in codes[::2] for code in found]
 
 
 HOUSEHOLDS = [
