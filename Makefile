@@ -12,7 +12,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet --no-inp
 PYTEST := $(BIN)/python -m pytest
 # Tests of whole farms stand in these folders; each of several processes would read all others for nothing.
 # With loadfile, what a module starts is started once and not in each process.
-FARMS := tests/counter tests/farm tests/faults tests/system
+FARMS := tests/api tests/counter tests/farm tests/faults tests/system
+# Parts of `make test`, of about the same time, which reads each test once: workers of one run read all.
+UNITS := engine front rest farm
+OF_engine := tests/engine tests/golden
+OF_farm := tests/counter tests/farm tests/fetcher tests/rules tests/shared tests/signer tests/webhooks
+OF_front := tests/api tests/contract
+OF_rest := tests $(addprefix --ignore=,$(OF_engine) $(OF_farm) $(OF_front) tests/system)
 
 # A test run starts hundreds of processes; each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -34,18 +40,20 @@ run: $(READY) ## keep a farm up (PORT=8000, DATA=.pressroom); prints a key and a
 	@$(BIN)/pressroom up --port $(PORT) --data $(DATA) --seed
 
 ##@ Test
-test: $(DEV_READY) ## the tests that need no service, some six minutes (T=path for some)
+test: $(DEV_READY) ## the tests that start neither a farm nor a service, some three minutes (T=path for some)
 ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
-	@$(PYTEST) --ignore tests/system -m "not services and not faults and not alone and not long" -n 2 --dist loadfile
-	@$(PYTEST) tests/system -m "not services and not faults and not alone and not long" -n 3 --dist loadfile
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync --keep-going $(UNITS:%=test-%)
 endif
+.PHONY: $(UNITS:%=test-%)
+$(UNITS:%=test-%): test-%: $(DEV_READY)
+	@$(PYTEST) $(OF_$*) -m "not services and not system and not faults and not alone and not long"
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, SoftHSM, veraPDF and the schemas of others, and small runs of faults
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus, SoftHSM, veraPDF and the schemas of others, whole farms, and small runs of faults
 	@sh deploy/setup/need-postgresql.sh
 	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
 	@sh deploy/setup/need-program.sh rabbitmq-server rabbitmq-server
@@ -61,7 +69,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) --ignore tests/containers -m "services and not system and not faults" -n 2
-	@$(PYTEST) $(FARMS) -m "(services and (system or faults) or faults and not alone) and not long" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "(services and (system or faults) or (system or faults) and not alone) and not long" -n 3 --dist loadfile
 test-containers: $(DEV_READY) ## build the image, run the farm of compose.yaml by podman and harm it (as root on Debian 12)
 	@sh deploy/setup/need-program.sh debootstrap debootstrap
 	@sh deploy/setup/need-program.sh buildah buildah
@@ -76,7 +84,7 @@ test-containers: $(DEV_READY) ## build the image, run the farm of compose.yaml b
 test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versions that the bounds allow
 	@$(BIN)/uv venv --quiet --clear build/newest
 	@$(BIN)/uv pip install --quiet --python build/newest -e '.[dev]' ./deploy/tools/fonts
-	@build/newest/bin/python -m pytest -n 2 -m "not services and not system and not faults and not alone and not long" tests/api tests/shared tests/farm
+	@build/newest/bin/python -m pytest -n 2 -m "not services and not faults and not alone and not long" tests/api tests/shared tests/farm
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)

@@ -135,6 +135,13 @@ class Front:
         return self.redis.xlen("usage")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    starting = {"real_environment", "start_worker", "worker_environment", "worker_log"}
+    for item in items:
+        if starting & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.system)
+
+
 @pytest.fixture(scope="session")
 def blob_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"file://{tmp_path_factory.mktemp('blobs')}"

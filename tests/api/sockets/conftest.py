@@ -13,6 +13,12 @@ from tests.api.conftest import running_front
 from tests.conftest import RedisServer, copy_database
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.system)
+
+
 @pytest.fixture(scope="module")
 def settings(
     redis_server: RedisServer,
