@@ -12,6 +12,7 @@ import pytest
 from deploy.cli.commands import COMMANDS as CALLS
 from deploy.cli.commands import build_parser
 
+PARSER = build_parser()
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
@@ -34,7 +35,7 @@ def read_commands():
 
 def find_parser(words):
     """Return the parser of a command, and the words of its name that there are."""
-    parser, name = build_parser(), []
+    parser, name = PARSER, []
     for word in words:
         groups = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001
         if not groups:
@@ -64,7 +65,7 @@ def test_the_help_of_every_command_has_an_example_that_it_accepts():
         for line in command.examples:
             called = shlex.split(line)[1:]
             assert find_parser(called)[1] == words.split()
-            build_parser().parse_args(called)
+            PARSER.parse_args(called)
 
 
 def test_every_command_has_a_page():
@@ -78,4 +79,4 @@ def test_every_command_has_a_page():
             for word, below in group.choices.items():
                 yield from ends(below, (*name, word))
 
-    assert set(ends(build_parser())) <= named
+    assert set(ends(PARSER)) <= named
