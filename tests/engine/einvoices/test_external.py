@@ -11,6 +11,7 @@ import zlib
 import pikepdf
 import pytest
 
+from deploy.cli.main import main
 from tests.engine.einvoices import samples
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
@@ -90,17 +91,11 @@ def test_data_that_are_not_an_invoice_report_the_reason(content, reason):
     assert reason in report.reason
 
 
-def test_the_command_prints_broken_rules(tmp_path):
+def test_the_command_prints_broken_rules(tmp_path, capsys):
     def check(*arguments, code):
         # A process of its own: while rules run it may open no file.
-        command = [
-            sys.executable,
-            "-m",
-            "deploy.cli.main",
-            "einvoice",
-            "check",
-            *map(str, arguments),
-        ]
+        words = ["-m", "deploy.cli.main", "einvoice", "check"]
+        command = [sys.executable, *words, *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stderr
         return done.stdout + done.stderr
@@ -111,6 +106,9 @@ def test_the_command_prints_broken_rules(tmp_path):
     file.write_bytes(WRONG)
     assert "error: BR-CO-15 at /rsm:CrossIndustryInvoice/" in check(file, code=1)
     assert json.loads(check("--json", file, code=1))["valid"] is False
-    assert "cannot be read" in check(tmp_path / "none.xml", code=1)
+    assert main(["einvoice", "check", str(tmp_path / "none.xml")]) == 1
     file.write_bytes(b"<a/>")
-    assert "not a Cross Industry Invoice" in check(file, code=1)
+    assert main(["einvoice", "check", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "cannot be read" in told
+    assert "not a Cross Industry Invoice" in told
