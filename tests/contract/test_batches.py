@@ -48,53 +48,52 @@ def test_the_priority_is_that_of_the_request_else_of_the_plan(caller, numbered):
     assert accepted in refused.json["message"]
 
 
-@pytest.mark.parametrize(
-    ("query", "content_type", "body", "status", "told"),
-    [
-        ("", "application/x-ndjson", b"{}", 400, "template query parameter is required"),
-        ("?template=@", "application/x-ndjson", b"{}", 400, "template"),
-        ("?template={t}&output=pdf", "application/x-ndjson", b"{}", 400, "files, zip, merged"),
-        ("?template={t}&priority=urgent", CSV, b"a\n1", 400, "express, normal, night"),
-        ("?template={t}&flow=a", "application/x-ndjson", b"{}", 400, "Unknown query parameter"),
-        ("?template={t}&draft=true&draft=true", CSV, b"a\n1", 400, "sent twice"),
-        ("?template={t}&group=a..b", CSV, b"a\n1", 400, "accepted is the path of a field"),
-        ("?template={t}&group=a", CSV, b"a,b\n1,1\n2,1\n1,2", 400, "Row 3: a '1' has returned"),
-        ("?template={t}&group=c", CSV, b"a\n1", 400, "Row 1 cannot be grouped by c: it is missing"),
-        ("?template={t}&group=a", CSV, b"a\n", 400, "no document"),
-        ("?template={t}", "text/xml", b"<d/>", 415, "application/x-ndjson, application/json, text/csv"),
-        ("?template={t}", "application/json", b"{}", 400, "must be an array"),
-        ("?template={t}", "application/json", b"[]", 400, "no document"),
-        ("?template={t}", "application/json", b" \n", 400, "no document"),
-        ("?template={t}", "application/json", b"[{}", 400, "not closed"),
-        ("?template={t}", "application/json", b"[{},]", 400, "found ']', expected a document"),
-        ("?template={t}", "application/json", b"[{}]x", 400, "the end of the body"),
-        ("?template={t}", "application/json; charset=utf-16", b"[]", 415, "UTF-8"),
-        ("?template={t}", "application/json", b"[" + b"1," * 100_001, 413, "100,000 documents"),
-        ("?template={t}", "", b"{}", 415, "Content-Type is required"),
-        ("?template={t}", "application/x-ndjson; charset=utf-16", b"{}", 415, "UTF-8"),
-        ("?template={t}", "application/x-ndjson", b"", 400, "no document"),
-        ("?template={t}", "application/x-ndjson", b"\n \r\n", 400, "no document"),
-        ("?template={t}", CSV, b"", 400, "first row"),
-        ("?template={t}", CSV, b"a,b\n", 400, "no document"),
-        ("?template={t}", CSV, b'a\n"open', 400, "line 2: the quote that opens here"),
-        ("?template={t}", CSV, b"a,a\n1,2", 400, "two columns named"),
-        ("?template=missing", "application/x-ndjson", b"{}", 404, "missing"),
-        ("?template={t}@7", "application/x-ndjson", b"{}", 404, "published version 7"),
-        ("?template=missing", "application/x-ndjson", b"", 400, "no document"),
-        ("?template=missing", "application/x-ndjson", b"{}\n" * 100_001, 413, "100,000 documents"),
-        ("?template={t}", CSV, b"a\n" + b"1\n" * 100_001, 413, "100,000 documents"),
-    ],
-)  # fmt: skip
-def test_errors_are_checked_in_order(
-    caller, numbered, database, tmp_path, query, content_type, body, status, told
-):
-    path = f"/v2/batches{query.format(t=numbered)}"
-    answer = caller.post(path, data=body, content_type=content_type)
-    assert (answer.status_code, answer.json["statusCode"]) == (status, status)
-    assert told in answer.json["message"]
-    with database.snapshot() as session:
-        assert session.scalar(select(func.count()).select_from(batches)) == 0
-    assert [each for each in (tmp_path / "blobs").rglob("*") if each.is_file()] == []
+# Each query with a type of content and a body, the status, and what is told, in the order of the checks.
+REFUSED = [
+    ("", "application/x-ndjson", b"{}", 400, "template query parameter is required"),
+    ("?template=@", "application/x-ndjson", b"{}", 400, "template"),
+    ("?template={t}&output=pdf", "application/x-ndjson", b"{}", 400, "files, zip, merged"),
+    ("?template={t}&priority=urgent", CSV, b"a\n1", 400, "express, normal, night"),
+    ("?template={t}&flow=a", "application/x-ndjson", b"{}", 400, "Unknown query parameter"),
+    ("?template={t}&draft=true&draft=true", CSV, b"a\n1", 400, "sent twice"),
+    ("?template={t}&group=a..b", CSV, b"a\n1", 400, "accepted is the path of a field"),
+    ("?template={t}&group=a", CSV, b"a,b\n1,1\n2,1\n1,2", 400, "Row 3: a '1' has returned"),
+    ("?template={t}&group=c", CSV, b"a\n1", 400, "Row 1 cannot be grouped by c: it is missing"),
+    ("?template={t}&group=a", CSV, b"a\n", 400, "no document"),
+    ("?template={t}", "text/xml", b"<d/>", 415, "application/x-ndjson, application/json, text/csv"),
+    ("?template={t}", "application/json", b"{}", 400, "must be an array"),
+    ("?template={t}", "application/json", b"[]", 400, "no document"),
+    ("?template={t}", "application/json", b" \n", 400, "no document"),
+    ("?template={t}", "application/json", b"[{}", 400, "not closed"),
+    ("?template={t}", "application/json", b"[{},]", 400, "found ']', expected a document"),
+    ("?template={t}", "application/json", b"[{}]x", 400, "the end of the body"),
+    ("?template={t}", "application/json; charset=utf-16", b"[]", 415, "UTF-8"),
+    ("?template={t}", "application/json", b"[" + b"1," * 100_001, 413, "100,000 documents"),
+    ("?template={t}", "", b"{}", 415, "Content-Type is required"),
+    ("?template={t}", "application/x-ndjson; charset=utf-16", b"{}", 415, "UTF-8"),
+    ("?template={t}", "application/x-ndjson", b"", 400, "no document"),
+    ("?template={t}", "application/x-ndjson", b"\n \r\n", 400, "no document"),
+    ("?template={t}", CSV, b"", 400, "first row"),
+    ("?template={t}", CSV, b"a,b\n", 400, "no document"),
+    ("?template={t}", CSV, b'a\n"open', 400, "line 2: the quote that opens here"),
+    ("?template={t}", CSV, b"a,a\n1,2", 400, "two columns named"),
+    ("?template=missing", "application/x-ndjson", b"{}", 404, "missing"),
+    ("?template={t}@7", "application/x-ndjson", b"{}", 404, "published version 7"),
+    ("?template=missing", "application/x-ndjson", b"", 400, "no document"),
+    ("?template=missing", "application/x-ndjson", b"{}\n" * 100_001, 413, "100,000 documents"),
+    ("?template={t}", CSV, b"a\n" + b"1\n" * 100_001, 413, "100,000 documents"),
+]  # fmt: skip
+
+
+def test_errors_are_checked_in_order(caller, numbered, database, tmp_path):
+    for query, content_type, body, status, told in REFUSED:
+        path = f"/v2/batches{query.format(t=numbered)}"
+        answer = caller.post(path, data=body, content_type=content_type)
+        assert (answer.status_code, answer.json["statusCode"]) == (status, status), (query, told)
+        assert told in answer.json["message"]
+        with database.snapshot() as session:
+            assert session.scalar(select(func.count()).select_from(batches)) == 0
+        assert [each for each in (tmp_path / "blobs").rglob("*") if each.is_file()] == []
 
 
 def test_a_content_length_over_the_limit_is_rejected_before_the_body_is_read(caller, numbered):

@@ -50,16 +50,16 @@ def check_failure(answer, status):
     assert body.get("data", {}).get("code") in {None, *ErrorCode}
 
 
-@pytest.mark.parametrize("template_id", ["a" * 129, "__a__", "____", "a.b", "a%20b", "ä"])
 @pytest.mark.parametrize("rest", ["versions", "versions/1", "tags", "tags/a", "tags/a/history"])
-def test_a_template_id_of_another_form_is_a_400(caller, template_id, rest):
-    answer = caller.get(f"/v2/templates/{template_id}/{rest}")
-    assert answer.status_code == 400
-    assert "template" in answer.json["message"].lower()
+def test_a_template_id_of_another_form_is_a_400(caller, rest):
+    for template_id in ("a" * 129, "__a__", "____", "a.b", "a%20b", "ä"):
+        answer = caller.get(f"/v2/templates/{template_id}/{rest}")
+        assert answer.status_code == 400, template_id
+        assert "template" in answer.json["message"].lower()
 
 
-@pytest.mark.parametrize("template_id", ["a", "a" * 128, "A_b-9", "__a", "a__"])
-def test_a_template_id_of_1_to_128_characters_is_looked_up(caller, template_id):
-    answer = caller.get(f"/v2/templates/{template_id}/versions")
-    assert answer.status_code == 404
-    assert answer.json["data"]["code"] == ErrorCode.TEMPLATE_NOT_FOUND
+def test_a_template_id_of_1_to_128_characters_is_looked_up(caller):
+    for template_id in ("a", "a" * 128, "A_b-9", "__a", "a__"):
+        answer = caller.get(f"/v2/templates/{template_id}/versions")
+        assert answer.status_code == 404, template_id
+        assert answer.json["data"]["code"] == ErrorCode.TEMPLATE_NOT_FOUND
