@@ -31,10 +31,14 @@ sheets, printed on both sides and marked, with inserts, weights and classes of p
 this machine, the lesser of two figures each. CPU is that of the pool of batches. Memory is the most that any
 process of its kind held. Marks are read from the drawn pages: lines by their pixels, codes by zxing-cpp. Forecasts are those of the record from 5 % on, once a second, against its end. PDF/VT-1
 is read by pikepdf, the plates of its first hundred pages are Ghostscript's."""
-TEMPLATE = b"""<document><data><field name="n" type="integer"/><field name="zip" type="string"/>
-<json>{"lines": []}</json></data>
+LINE = b"The contract is renewed by a year unless it is terminated in writing. " * 4
+TEMPLATE = (
+    b"""<document><data><field name="n" type="integer"/><field name="zip" type="string"/>
+<json>{"lines": 1}</json></data>
 <page size="A4" margin="25mm"/><flow><p>{{ zip }} Town</p><h1>Letter {{ n }}</h1>
-<p for="line in lines">{{ line }}</p></flow></document>"""
+<p for="line in range(lines)">%b</p></flow></document>"""
+    % LINE
+)
 WITH_LOGO = TEMPLATE.replace(b" Town</p>", b' Town <img src="logo" alt="" height="4mm"/></p>')
 FOR_PRINT = b'<document profile="pdf/x-4" output-intent="press" title="Letter {{ n }}">'
 PLAN = {
@@ -53,7 +57,6 @@ PLAN = {
 CODED = PLAN | {
     "marks": {"type": "datamatrix", "left": 6, "top": 20, "format": "{set:06}{sheet:02}{count:02}"}
 }
-LINE = "The contract is renewed by a year unless it is terminated in writing. " * 4
 LINES_OF_PAGE = 19
 ROUNDS = 2
 
@@ -288,7 +291,7 @@ def letters(count: int) -> bytes:
             {
                 "n": number,
                 "zip": f"{number * 7919 % 100_000:05}",
-                "lines": [LINE] * (number % 4 * LINES_OF_PAGE + 1),
+                "lines": number % 4 * LINES_OF_PAGE + 1,
             }
         ).encode()
         + b"\n"
