@@ -16,15 +16,14 @@ from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
 from deploy.embedded.data_folder import FolderInUse, open_folder
 from shared.auth.accounts import create_account, list_accounts
 from shared.blobs.folder import FolderStore
-from shared.db.migrate import upgrade
 from shared.db.session import open_database
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, migrated_database):
     folder = open_folder(tmp_path / "farm")
     folder.create()
-    upgrade(folder.database_url)
+    folder.database.write_bytes(migrated_database.read_bytes())
     return folder
 
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from deploy.cli.main import main
-from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.jobs.records import Allowance
 from shared.usage.metering import UsageEvent
@@ -22,12 +21,12 @@ FIRST = datetime(2026, 10, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def farm(tmp_path):
+def farm(tmp_path, migrated_database):
     """Make a farm's folder whose ledger has a job every six hours, of two accounts in turn."""
     folder = tmp_path / "farm"
     folder.mkdir()
     url = f"sqlite:///{folder}/pressroom.sqlite3"
-    upgrade(url)
+    (folder / "pressroom.sqlite3").write_bytes(migrated_database.read_bytes())
     events = [
         UsageEvent(
             f"job_{number:04}",
