@@ -372,7 +372,7 @@ class StoredPlan(ShownRecord, frozen=True):
         return f"{self.name}@{self.version}"
 
 
-class RunDocument(msgspec.Struct, frozen=True, gc=False):
+class RunDocument(Record, frozen=True, gc=False):
     """A document that was rendered: its pages, and the values of the plan's paths."""
 
     index: int

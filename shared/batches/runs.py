@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from sys import intern
 from typing import Annotated, Any, BinaryIO, Final
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
@@ -119,15 +120,12 @@ class StoredFile(Record, frozen=True):
         return ShownFile.of_builtins(shown)
 
 
-class RunItem(Record, frozen=True, gc=False):
-    """A document of a run that has ended; `part_first_index` names the part with its pages."""
+class RunItem(RunDocument, frozen=True, gc=False):
+    """A document of a run that has ended, of no page if it failed; `part_first_index` names the part with its pages."""
 
-    index: int
     status: ItemStatus
-    pages: int | None
     error: Any
     part_first_index: int
-    values: dict[str, Value] | None = None
     held: str | None = None
     release: int | None = None
 
@@ -135,10 +133,6 @@ class RunItem(Record, frozen=True, gc=False):
         """Return the decision that releases it, 0 if it leaves with the run, `REJECTED`, or None if it is held."""
         is_free = self.held is None or (self.held == PROOF and batch.is_proof_released)
         return 0 if is_free and self.release is None else self.release
-
-    def as_document(self) -> RunDocument:
-        """Return the document for its arrangement; it has succeeded."""
-        return RunDocument(self.index, self.pages or 0, self.values or {})
 
 
 def list_run_items(session: Session, batch_id: str) -> list[RunItem]:
@@ -153,7 +147,15 @@ def list_run_items(session: Session, batch_id: str) -> list[RunItem]:
         .order_by(columns["index"])
     )  # fmt: skip
     rows = session.execute(query.execution_options(yield_per=_ROWS_AT_ONCE)).mappings()
-    return [RunItem.of_row(row) for row in rows]
+    # There may be a hundred thousand, whose names of values are the same few.
+    return [
+        RunItem.of_row(
+            row,
+            pages=row["pages"] or 0,
+            values={intern(path): value for path, value in (row["values"] or {}).items()},
+        )
+        for row in rows
+    ]
 
 
 def arrange_run(batch: Batch, plan: Plan, items: Iterable[RunItem]) -> list[RunFile]:
@@ -172,9 +174,9 @@ def arrange_run(batch: Batch, plan: Plan, items: Iterable[RunItem]) -> list[RunF
         release = item.find_release(batch)
         # Sets of the run are those that were held too: what stands beside them must not become one.
         if has_begun and item.held in reasons:
-            releases.setdefault(0, []).append(item.as_document())
+            releases.setdefault(0, []).append(item)
         if release is not None and release != REJECTED:
-            releases.setdefault(release, []).append(item.as_document())
+            releases.setdefault(release, []).append(item)
     return [
         file
         for number in sorted(releases)
@@ -187,9 +189,7 @@ def hold_sets(plan: Plan, items: Sequence[RunItem]) -> list[RunItem]:
     if not plan.set_conditions:
         return [*items]
     free = [
-        item.as_document()
-        for item in items
-        if item.status is ItemStatus.SUCCEEDED and item.held in (None, PROOF)
+        item for item in items if item.status is ItemStatus.SUCCEEDED and item.held in (None, PROOF)
     ]
     held = find_held_sets(plan, free)
     return [item.replace(held=held.get(item.index, item.held)) for item in items]
@@ -382,7 +382,6 @@ def _name_column(path: str) -> str:
 
 
 def _row(batch: Batch, plan: Plan, item: RunItem) -> dict[str, Any]:
-    values = item.values or {}
     status = item.status.value
     if item.status is ItemStatus.SUCCEEDED:
         status = "rejected" if item.release == REJECTED else "held"
@@ -393,5 +392,5 @@ def _row(batch: Batch, plan: Plan, item: RunItem) -> dict[str, Any]:
         "status": status,
         "error": item.error["message"] if item.error else None,
         "reason": item.held,
-        "fields": {path: values.get(path) for path in plan.fields},
+        "fields": {path: item.values.get(path) for path in plan.fields},
     }

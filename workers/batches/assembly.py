@@ -30,7 +30,6 @@ from shared.batches.plans import (
     MAX_FILES,
     Hold,
     Plan,
-    RunDocument,
     RunFile,
     RunSet,
     Split,
@@ -265,7 +264,7 @@ def _write_run(
         items = hold_sets(plan, items)
     writer = _RunWriter(batch, plan, batch_context, part, _find_rendered(items))
     if plan.hold != Hold():
-        arrange(plan, writer.documents, with_held=True)  # held ones have to fit too
+        arrange(plan, writer.items, with_held=True)  # held ones have to fit too
     files = arrange_run(batch, plan, items)
     places = _place_documents(plan, files)
     pending = [(number, file) for number, file in enumerate(files, 1) if number not in known]
@@ -323,11 +322,6 @@ class _RunWriter:
     part: BinaryIO
     items: Sequence[RunItem]
 
-    @property
-    def documents(self) -> list[RunDocument]:
-        """The documents that were rendered."""
-        return [item.as_document() for item in self.items]
-
     def write(
         self,
         files: Sequence[tuple[int, RunFile]],
@@ -352,7 +346,7 @@ class _RunWriter:
             if any(place(item.index, 0).file is not None for item in own):
                 of_parts[first] = own
         parts = (
-            (path, [place(item.index, item.pages or 0) for item in of_parts[found.first_index]])
+            (path, [place(item.index, item.pages) for item in of_parts[found.first_index]])
             for found, path in _fetch_parts(self.batch, self.context, self.part, of_parts)
         )
         placed = [
@@ -385,7 +379,7 @@ class _RunWriter:
     def write_proof(self) -> list[StoredFile]:
         """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
         wanted = self.plan.hold.proof or 0
-        first = [document for document in self.documents if document.index < wanted]
+        first = [item for item in self.items if item.index < wanted]
         files = arrange(self.plan.replace(split=Split()), first, with_held=True)
         return self.write(
             [(PROOF_NUMBER, file) for file in files],
