@@ -18,6 +18,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
+from msgspec.structs import replace
+
 from shared.batches.decisions import (
     Reprint,
     add_proof,
@@ -294,7 +296,7 @@ def _write_run(
                 if not chosen.isdisjoint(covered := find_covered(plan, each))
             ]
             of_reprint = {
-                document.index: places[document.index]._replace(file=number, position=2 * at + 1)
+                document.index: replace(places[document.index], file=number, position=2 * at + 1)
                 for at, document in enumerate(ordered)
             }
             [made] = writer.write([(number, file)], of_reprint, again, is_copy=wanted.copy)
@@ -338,7 +340,7 @@ class _RunWriter:
             found = places.get(index)
             if found is None or found.file not in outs_by_number:
                 return Placement(None, 0, pages)
-            return found._replace(file=outs_by_number[found.file])
+            return replace(found, file=outs_by_number[found.file])
 
         of_parts: dict[int, list[RunItem]] = {}
         for first, group in groupby(self.items, key=attrgetter("part_first_index")):
@@ -399,18 +401,20 @@ def _place_documents(
     run of its set. Positions are odd: covers stand between.
     """
     places: dict[int, Placement] = {}
+    odd = [
+        *range(1, 2 * max((len(file.documents) for file in files), default=0), 2)
+    ]  # of all files
     first, number = 1, 0
     for at, file in enumerate(files, first_number):
-        position = 1
+        positions = iter(odd)
         for each in file.sets:
             number += 1
             before, sheets, feeders = 0, each.sheets, each.feeders
             for document in each.documents:
                 places[document.index] = Placement(
-                    at, position, document.pages, number, first, before, sheets, feeders
+                    at, next(positions), document.pages, number, first, before, sheets, feeders
                 )
                 before += plan.sheets_of(document.pages)
-                position += 2
             first += sheets
     return places
 

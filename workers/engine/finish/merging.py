@@ -10,6 +10,7 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+import msgspec
 import pikepdf
 
 from workers.engine.finish.metadata import (
@@ -24,7 +25,7 @@ from workers.engine.ports import Metadata
 _REFERENCE: Final = re.compile(rb"\((?:[^\\()]|\\.)*\)|<[0-9A-Fa-f]*>|\b(\d+) (\d+) R\b", re.DOTALL)
 
 
-class Placement(NamedTuple):
+class Placement(msgspec.Struct, frozen=True, gc=False):
     """Where a document of a part goes: the file, None for none; its position in the file; and its pages."""
 
     file: int | None
