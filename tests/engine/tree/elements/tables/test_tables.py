@@ -81,6 +81,13 @@ def test_head_and_foot_are_evaluated_for_each_piece() -> None:
     assert row.template.cells[0].role is Role.HEAD_CELL
 
 
+def test_a_span_of_any_size_makes_no_columns_beyond_the_limit() -> None:
+    for span in "9" * 24, "90000000":
+        value, cells = problems(f'<table><tr><td colspan="{span}">a</td></tr></table>')
+        assert "accepted is a whole number from 1 to 200 [wrong-value]" in value
+        assert "the table has 1000." in cells
+
+
 def test_row_that_does_not_fill_the_columns_is_reported() -> None:
     reported = problems(
         '<table><col/><col/><tr><td>a</td></tr><tr><td colspan="2">b</td></tr></table>'

@@ -31,7 +31,8 @@ from workers.engine.tree.styles.cascade import (
 )
 from workers.engine.units import AUTO, Length, Sides
 
-MAX_COLUMNS: Final = 200
+# Of a table without `col`; a `colspan` that is none can be of any size.
+MAX_COLUMNS: Final = 1_000
 # Of a col's properties these are the column's own; all others are defaults of its cells.
 _OF_COLUMN: Final = frozenset({"width", "min-width", "max-width"})
 _AUTO_COLUMN: Final = Column(AUTO, Length(0.0), None)
@@ -56,7 +57,7 @@ def compile_columns(
     """Compile the `col`s; equal columns are one object in all documents, as the styles of cells ask."""
     builder = compile_in_groups(table, context, controlled(_compile_column), "col")
     has_columns = any(_columns_of(table))
-    missing = 0 if has_columns else count_first_row(table) or 0
+    missing = 0 if has_columns else min(count_first_row(table) or 0, MAX_COLUMNS)
     known: dict[Hashable, TableColumns] = {}
 
     def make(scope: Scope, computed: ComputedStyle, padding: Sides[LengthValue]) -> TableColumns:
