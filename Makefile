@@ -11,7 +11,8 @@ SCALE ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet --no-input
 PYTEST := $(BIN)/python -m pytest
 # Tests of whole farms stand in these folders; each of several processes would read all others for nothing.
-# With loadfile, what a module starts is started once and not in each process.
+# With loadfile, what a module starts is started once and not in each process. A browser leaves an event loop
+# in its process, so that tests without one have a run of their own.
 FARMS := tests/api tests/counter tests/farm tests/faults tests/system
 # Parts of `make test`, of about the same time, which reads each test once: workers of one run read all.
 UNITS := engine front rest farm
@@ -69,7 +70,8 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) --ignore tests/containers -m "services and not system and not faults" -n 2
-	@$(PYTEST) $(FARMS) -m "(services and (system or faults) or (system or faults) and not alone) and not long" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "(services and (system or faults) or faults and not alone) and not long" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "system and not (services or faults or alone or long)" -n 3 --dist loadfile
 test-containers: $(DEV_READY) ## build the image, run the farm of compose.yaml by podman and harm it (as root on Debian 12)
 	@sh deploy/setup/need-program.sh debootstrap debootstrap
 	@sh deploy/setup/need-program.sh buildah buildah
