@@ -266,6 +266,17 @@ def test_a_long_job_has_its_turn_beside_accounts_whose_short_jobs_queue(redis, l
     assert "c1" in line.held
 
 
+def test_time_that_an_older_release_left_as_expected_ends_with_the_last_place(redis, line):
+    line.take("a1", "a2")
+    redis.hincrby("places:facts", "expected", 9_000_000)
+    redis.hset("places:expected", "gone", 9_000_000)
+    redis.hdel("places:expected", "a1")
+    line.leave("a1")
+    line.leave("a2")
+    assert line.is_empty()
+    assert redis.hget("places:facts", "expected") == b"0"
+
+
 def test_acquire_place_knows_accounts_by_how_long_their_jobs_took(redis, line):
     line.take("a1", "a2")
     line.leave("a1")

@@ -103,9 +103,14 @@ local function end_hold(job, account)
     if tonumber(redis.call('ZINCRBY', 'places:held', -1, account)) <= 0 then
         redis.call('ZREM', 'places:held', account)
     end
-    redis.call('HINCRBY', 'places:facts', 'held', -1)
-    redis.call('HINCRBY', 'places:facts', 'expected', -(redis.call('HGET', 'places:expected', job) or 0))
-    redis.call('HDEL', 'places:expected', job)
+    if redis.call('HINCRBY', 'places:facts', 'held', -1) > 0 then
+        local expected = redis.call('HGET', 'places:expected', job) or 0
+        redis.call('HINCRBY', 'places:facts', 'expected', 0 - expected)
+        redis.call('HDEL', 'places:expected', job)
+    else  -- processes of the release before leave what they do not know
+        redis.call('HSET', 'places:facts', 'expected', 0)
+        redis.call('DEL', 'places:expected')
+    end
 end
 
 local function remove_place(job, place)
