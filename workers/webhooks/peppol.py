@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 from uuid import NAMESPACE_URL, uuid5
 from xml.sax.saxutils import escape
 
@@ -50,7 +50,7 @@ def wrap_invoice(pdf: BinaryIO, *, delivery_id: str, at: datetime) -> bytes:
         ValueError: the PDF has none that can be sent; the message says why.
     """
     # What reads invoices is loaded with the first of them.
-    from workers.engine.einvoices import read_invoice
+    from workers.engine.einvoices import PROFILES, find_member, read_invoice
     from workers.engine.invoice_checks import UnreadablePdfError, read_embedded_invoice
     from workers.engine.xml_reader import UnreadableXmlError
 
@@ -61,9 +61,9 @@ def wrap_invoice(pdf: BinaryIO, *, delivery_id: str, at: datetime) -> bytes:
         raise ValueError(str(error)) from error
     if invoice is None or invoice.syntax.name != "ubl":
         raise ValueError('its invoice is not UBL: write it with syntax="ubl" or profile="peppol"')
-    if not invoice.facts.specification.startswith("urn:cen.eu:en16931:2017"):
+    if not invoice.facts.specification.startswith(PROFILES["en16931"].guideline):
         raise ValueError("the specification of its invoice (BT-24) is none of EN 16931")
-    found = {path: _find(invoice.record, path.split(".")) for path in _NEEDED}
+    found = {path: find_member(invoice.record, path) for path in _NEEDED}
     missing = [what for path, what in _NEEDED.items() if not found[path]]
     if missing:
         raise ValueError(f"its invoice lacks {', '.join(missing)}")
@@ -71,12 +71,11 @@ def wrap_invoice(pdf: BinaryIO, *, delivery_id: str, at: datetime) -> bytes:
         f"{found[f'{party}.electronicAddressScheme']}:{found[f'{party}.electronicAddress']}"
         for party in ("seller", "buyer")
     )
-    root = invoice.syntax.root_name
     header = _ENVELOPE.format(
         sender=escape(sender),
         receiver=escape(receiver),
-        namespace=f"urn:oasis:names:specification:ubl:schema:xsd:{root}-2",
-        root=root,
+        namespace=invoice.syntax.prefixes["ubl"],
+        root=invoice.syntax.root_name,
         identifier=uuid5(NAMESPACE_URL, delivery_id),
         at=timestamp(at),
         guideline=escape(invoice.facts.specification),
@@ -85,7 +84,3 @@ def wrap_invoice(pdf: BinaryIO, *, delivery_id: str, at: datetime) -> bytes:
     )
     body = _DECLARATION.sub(b"", content, count=1)
     return b"%b%b\n</StandardBusinessDocument>\n" % (header.encode(), body)
-
-
-def _find(value: Any, path: list[str]) -> Any:
-    return _find(value.get(path[0], {}), path[1:]) if path else value

@@ -29,6 +29,7 @@ from workers.engine.einvoices.profiles import (
     select_terms,
 )
 from workers.engine.einvoices.records import PROFILE_TERM, read_record
+from workers.engine.einvoices.rules.rule import find_member
 from workers.engine.einvoices.schemas import find_schema_errors
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES, find_prefixes
 from workers.engine.einvoices.terms import BY_NUMBER, Level, TermPath, walk_terms
