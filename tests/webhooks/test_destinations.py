@@ -248,11 +248,13 @@ def test_an_invoice_arrives_in_its_envelope_for_peppol(sftp, outbox, deliver, bl
     order(outbox, blobs, account, destination, data=render_golden("einvoice-ubl"))
     order(outbox, blobs, account, destination, job="job_2", data=render_golden("einvoice"))
     order(outbox, blobs, account, destination, job="job_3")
+    order(outbox, blobs, account, destination, job="job_4", data=PDF + bytes(20 * 1024 * 1024))
     deliver()
-    wait_until(lambda: sorted(statuses(outbox, account)) == ["delivered", "failed", "failed"])
+    wait_until(lambda: sorted(statuses(outbox, account)) == ["delivered"] + 3 * ["failed"])
     assert {entry.attempts[0].error for entry in outbox.read(destination) if entry.attempts[0].error} == {
         'there is no invoice for Peppol: its invoice is not UBL: write it with syntax="ubl" or profile="peppol"',
         "there is no invoice for Peppol: the PDF is damaged and cannot be read",
+        "there is no invoice for Peppol: the PDF has more than 20,971,520 bytes",
     }  # fmt: skip
     [(name, content)] = sftp.files().items()
     assert name == "job_1.xml"

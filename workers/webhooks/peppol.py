@@ -9,6 +9,9 @@ from uuid import NAMESPACE_URL, uuid5
 from xml.sax.saxutils import escape
 
 from shared.clock import timestamp
+from shared.limits import MB
+
+_MAX_PDF: Final = 20 * MB  # held in memory; other files of a run may be of any size
 
 _DECLARATION: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>)?")
 # The terms of EN 16931 that say who sends what to whom.
@@ -54,8 +57,11 @@ def wrap_invoice(pdf: BinaryIO, *, delivery_id: str, at: datetime) -> bytes:
     from workers.engine.invoice_checks import UnreadablePdfError, read_embedded_invoice
     from workers.engine.xml_reader import UnreadableXmlError
 
+    data = pdf.read(_MAX_PDF + 1)
+    if len(data) > _MAX_PDF:
+        raise ValueError(f"the PDF has more than {_MAX_PDF:,} bytes")
     try:
-        _, content = read_embedded_invoice(pdf.read())
+        _, content = read_embedded_invoice(data)
         invoice = read_invoice(content)
     except (UnreadablePdfError, UnreadableXmlError) as error:
         raise ValueError(str(error)) from error
