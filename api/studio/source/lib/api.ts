@@ -59,7 +59,7 @@ async function reach(path: string, request: RequestInit, isAgain = false): Promi
   try {
     return await fetch(path, request);
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     if (request.method === "GET" && !isAgain) return reach(path, request, true);
     throw new Failure(0, "", null);
   }
@@ -93,7 +93,13 @@ async function readFailure(answer: Response): Promise<Failure> {
   try {
     const body = await answer.json();
     return new Failure(answer.status, String(body.message), body.data?.code ?? null, body.stackTrace ?? []);
-  } catch {
+  } catch (error) {
+    // A page that was left before the error was read reports nothing.
+    if (isAbort(error)) throw error;
     return new Failure(answer.status, answer.statusText || String(answer.status), null);
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
 }

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-KDLDVOQC.js";import"./chunk-4A6TNONO.js";import"./chunk-43Y5UZRM.js";import"./chunk-KTRJ6IQ3.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

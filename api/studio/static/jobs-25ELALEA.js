@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-IU5TOYI5.js";import"./chunk-4MRNM66L.js";import"./chunk-WZIWG3FS.js";import"./chunk-KTRJ6IQ3.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
