@@ -69,8 +69,9 @@ class Cell(ShardServices):
 class Ports:
     """The services that requests use. Each raises `Unavailable` when it cannot be reached.
 
-    `queue_checks` has the check of each shard by its name in `/readyz`. `render_budget` and
-    `preview_budget` are seconds from admission to the deadline of the response.
+    `queue_checks` has the check of each shard by its name in `/readyz`, `memory_checks` that of the Redis
+    that keeps nothing, if there is one. `render_budget` and `preview_budget` are seconds from admission
+    to the deadline of the response.
     """
 
     database: Database
@@ -81,6 +82,7 @@ class Ports:
     secret_cipher: SecretCipher
     cells: PerShard[Cell]
     queue_checks: Mapping[str, Callable[[], None]]
+    memory_checks: Mapping[str, Callable[[], None]]
     metrics: ProcessMetrics
     traces: Traces
     render_budget: float

@@ -13,7 +13,7 @@ from shared.db.session import open_database
 from shared.identifiers import digest_api_key
 from shared.outbound import Fetcher
 from shared.queue.clocks import FarmClock
-from shared.queue.shard_layout import make_checks
+from shared.queue.shard_layout import make_checks, make_memory_check
 from shared.settings import Settings
 from shared.shards import PerShard
 from shared.startup import open_tracer
@@ -69,6 +69,7 @@ def wire(settings: Settings) -> Ports:
             lambda shard: cells.get(shard).redis,
             lambda shard: cells.get(shard).publisher.check(),
         ),
+        memory_checks=make_memory_check(settings.memory_redis_url),
         metrics=counted,
         clock=clock,
         traces=open_tracer("front", is_on=settings.traces),

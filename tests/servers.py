@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 import redis
 
+from deploy.embedded.loopback import free_port
 from deploy.embedded.plan import find_server
 
 Answer = Callable[[socket.socket, bytes], None]
@@ -77,13 +78,26 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
+@contextmanager
+def memory_redis(folder: Path) -> Iterator[str]:
+    """Run a server that keeps nothing within the block, and yield its URL."""
+    port = free_port()
+    process = start_redis(port, folder, is_kept=False)
+    try:
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def start_redis(port: int, folder: Path, *, is_kept: bool = True) -> subprocess.Popen[bytes]:
     """Start a server on a port and wait until it answers; the caller kills it."""
     process = subprocess.Popen(
         [
             find_server(),
             *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
-            *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
+            *("--save", "", "--appendonly", "yes" if is_kept else "no"),
+            *("--maxmemory-policy", "noeviction"),
             # Tests kill the process, not the machine; a slow disk would stall every command.
             *("--appendfsync", "no"),
         ],

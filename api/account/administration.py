@@ -47,7 +47,7 @@ from shared.auth.administration import (
 from shared.auth.scopes import ALL_SCOPES, Scope
 from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ServiceError
+from shared.errors import MisconfiguredPartError, ServiceError
 from shared.jobs.records import Allowance
 from shared.limits import MB
 from shared.queue.depth import read_depth
@@ -334,9 +334,11 @@ class AdminRoutes(Routes):
             "database": self._ports.database.check,
             "object_store": self._ports.blobs.check,
             **self._ports.queue_checks,
+            **self._ports.memory_checks,
         }
         problems = [name for name, check in checks.items() if not _is_up(check)]
-        queues = [self._read_queue(name) for name in QUEUES] if not problems else []
+        is_read = self._ports.queue_checks.keys().isdisjoint(problems)
+        queues = [self._read_queue(name) for name in QUEUES] if is_read else []
         return write_json({"healthy": not problems, "problems": problems, "queues": queues})
 
     def _read_queue(self, queue: str) -> dict[str, Any]:
@@ -407,7 +409,7 @@ def _known(work: Callable[[], T]) -> T:
 def _is_up(check: Callable[[], object]) -> bool:
     try:
         check()
-    except ServiceError:
+    except (ServiceError, MisconfiguredPartError):
         return False
     return True
 

@@ -93,8 +93,10 @@ class HealthRoutes(Routes):
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)
         self._queues = frozenset(ports.queue_checks)
+        self._memory = frozenset(ports.memory_checks)
         self._checks: Mapping[str, Callable[[], None]] = {
             **ports.queue_checks,
+            **ports.memory_checks,
             "database": ports.database.check,
             "object store": ports.blobs.check,
         }
@@ -109,7 +111,7 @@ class HealthRoutes(Routes):
 
     @get(
         "/readyz",
-        {200: json_response("All are up, or all except some of several shards.", "Health")},
+        {200: json_response("All are up, or those that some accounts do without.", "Health")},
         errors={503: ()},
         is_strict=True,
         name="tellReady",
@@ -120,7 +122,7 @@ class HealthRoutes(Routes):
         Reports whether the dependencies are up; 503 names those that are down.
         """
         # A front without some of its shards is partly ready: it serves the accounts of the others, and no
-        # other front could serve more.
+        # other front could serve more. Without the Redis that keeps nothing it serves those that keep results.
         # In parallel, so that the response takes the timeout of one check, not of all.
         with ThreadPoolExecutor(len(self._checks)) as pool:
             troubles = list(pool.map(_find_error, self._checks.values()))
@@ -140,7 +142,7 @@ class HealthRoutes(Routes):
         away = {part for part, trouble in found.items() if isinstance(trouble, Unavailable)}
         troubled = {part for part, trouble in found.items() if trouble}
         # A Redis server of another farm or shard is a configuration error, not an outage.
-        return troubled == away and away < self._queues
+        return troubled == away and away - self._memory < self._queues
 
 
 def _find_error(check: Callable[[], None]) -> Exception | None:

@@ -12,7 +12,14 @@ from typing import Any, Final, cast
 from redis import Redis
 
 from shared.errors import Unavailable
-from shared.queue.connection import UnfitRedisError, assert_durable, connect, reachable, scan
+from shared.queue.connection import (
+    UnfitRedisError,
+    assert_durable,
+    assert_volatile,
+    connect,
+    reachable,
+    scan,
+)
 from shared.queue.names import (
     CLAIM_EXPIRY,
     DEAD_EVENTS,
@@ -131,6 +138,19 @@ def make_checks(
         return check_both
 
     return {component_name(shard.name, len(shards)): check(shard) for shard in shards}
+
+
+def make_memory_check(url: str) -> Mapping[str, Callable[[], None]]:
+    """Return the check of the Redis that keeps nothing by its component name; none without its URL."""
+    if not url:
+        return {}
+    redis = connect(url)
+
+    def check() -> None:
+        assert_volatile(redis)
+        check_writable(redis)
+
+    return {"memory": check}
 
 
 def _list(layout: ShardLayout) -> str:

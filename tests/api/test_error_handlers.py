@@ -9,6 +9,10 @@ import pytest
 
 from api.app import create_app
 from api.wiring import wire
+from shared.auth.accounts import set_account
+from shared.queue.connection import connect
+from shared.queue.names import QUEUES
+from tests.servers import memory_redis
 
 
 def check_body(answer, status):
@@ -70,6 +74,36 @@ def test_readiness_names_the_unavailable_stores(without_redis, caller):
     body = check_body(without_redis.get("/readyz"), 503)
     assert body["data"]["down"] == ["queue"]
     assert without_redis.get("/healthz").status_code == 200
+
+
+def test_readiness_says_what_renders_of_accounts_that_keep_nothing_say(
+    settings, account, worker, tmp_path
+):
+    with memory_redis(tmp_path) as url, connect(url) as redis:
+        key = {"x-api-key": account.api_key}
+        operator = {"x-api-key": "k" * 32}
+        ports = wire(replace(settings, memory_redis_url=url, admin_keys="k" * 32))
+        client = create_app(ports).test_client()
+
+        def find_states():
+            ready = client.get("/readyz").json
+            status = client.get("/v2/admin/status", headers=operator).json
+            assert [each["name"] for each in status["queues"]] == list(QUEUES)
+            return ready["status"], ready["parts"]["memory"], status["problems"]
+
+        assert find_states() == ("ready", "up", [])
+        redis.config_set("maxmemory", 1)
+        assert find_states() == ("partly ready", "down", ["memory"])
+        with ports.database.session() as session:
+            set_account(session, account.account_id, result_hours=0)
+        render = client.post("/v2/pdf", data=b"<d/>", content_type="text/xml", headers=key)
+        assert render.status_code == 503
+        redis.config_set("maxmemory", 0)
+        assert find_states() == ("ready", "up", [])
+        redis.config_set("appendonly", "yes")
+        told = check_body(client.get("/readyz"), 503)["data"]["reasons"]
+        assert "appendonly" in told["memory"]
+    ports.database.close()
 
 
 def test_without_the_database_cached_keys_still_render(settings, caller, account, worker, tmp_path):

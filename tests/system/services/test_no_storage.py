@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deploy.embedded.demo.show import LaunchedFarm, launched_farm
-from deploy.embedded.loopback import free_port
 from tests.faults.farm import children_of
-from tests.servers import find_server
+from tests.servers import memory_redis
 from tests.system.conftest import Account, open_account
 from tests.waiting import wait_until
 
@@ -31,20 +30,6 @@ TEMPLATE = (
 IN_MEMORY = ("/dev/", "/proc/", "/sys/", "/memfd:")
 # What is called, the path of its descriptor in hexadecimal, and the rest.
 CALL = re.compile(r"\d+ +(\w+)\([^<]*<((?:\\x..)+)>(.*)")
-
-
-@contextmanager
-def memory_redis(folder: Path) -> Iterator[str]:
-    port = free_port()
-    command = [find_server(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-    process = subprocess.Popen(
-        [*command, "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL
-    )
-    try:
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Trace:
