@@ -125,6 +125,27 @@ def test_rabbitmq_is_added_by_a_file_of_its_schema_for_every_process_with_tasks(
     assert "ports" not in server
 
 
+def test_a_redis_that_keeps_nothing_is_added_by_a_file_of_its_schema():
+    path = DOCKER / "compose.memory.yaml"
+    ended = check_schema(path)
+    assert ended.returncode == 0, ended.stdout
+    added = yaml.safe_load(path.read_text())["services"]
+    server, kept = added.pop("redis-memory"), SERVICES["redis"]
+    assert set(added) == set(OURS) - {"fetcher", "migrate"}
+    for service in added.values():
+        [(name, url)] = service["environment"].items()
+        given = {name: re.sub(r"\$\{[^}]*\}", "pw", url)}
+        assert load_settings(URLS | given).memory_redis_url == given[name]
+        assert service["depends_on"] == {"redis-memory": {"condition": "service_healthy"}}
+    [command] = server["command"]
+    for option in ("--appendonly no", '--save ""', "--maxmemory 512mb", "requirepass"):
+        assert option in command
+    assert server["image"] == kept["image"]
+    assert server["healthcheck"] == kept["healthcheck"]
+    assert server["networks"] == ["inside"]
+    assert not {"ports", "volumes"} & set(server)
+
+
 def test_a_signer_is_added_by_a_file_of_its_schema_for_the_workers():
     path = DOCKER / "compose.signer.yaml"
     ended = check_schema(path)

@@ -469,6 +469,15 @@ def test_a_signer_that_asks_for_time_stamps_reaches_the_internet():
     assert settings["PRESSROOM_SIGNER_TIMESTAMP_URL"] == "https://tsa.example"
 
 
+def test_temporary_files_are_in_memory_where_nothing_may_be_stored():
+    for on in (False, True):
+        for pod in map(
+            pod_of, documents("Deployment", json.dumps({"noStorage": {"enabled": on}})).values()
+        ):
+            [tmp] = [each["emptyDir"] for each in pod["volumes"] if each["name"] == "tmp"]
+            assert ("medium" in tmp) is on
+
+
 def test_rabbitmqs_ports_are_opened_for_the_processes_that_reach_the_stores():
     values = json.dumps({"rabbitmq": {"enabled": True}})
     ports = {each["port"] for each in policies(values)["stores"]["egress"][0]["ports"]}
