@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from typing import Final
 
@@ -138,3 +139,15 @@ def detect_delimiter(text: str) -> str:
     first = _FIRST_LINE.match(bare)
     assert first is not None
     return max(_DELIMITERS, key=first[0].count)
+
+
+def explain_csv_error(error: csv.Error) -> str:
+    """Return what is wrong with a row."""
+    message = str(error)
+    if "end of data" in message:
+        return "the quote that opens here is not closed"
+    if "expected after" in message:
+        return "text follows a closing quote; a quote inside quotes is written twice"
+    if "field limit" in message:
+        return "a cell has more than 131,072 characters"
+    return "the row is not CSV"

@@ -18,6 +18,7 @@ from shared.encodings import (
     UnacceptedEncodingError,
     detect_delimiter,
     detect_text_codec,
+    explain_csv_error,
     find_named_delimiter,
     measure_bom,
 )
@@ -66,9 +67,7 @@ class CsvBody(DocumentStream):
             ) from error
         except csv.Error as error:
             line = self._lines.row_at
-            raise ServiceError(
-                400, f"CSV line {line}: {_translate_csv_error(str(error))}."
-            ) from error
+            raise ServiceError(400, f"CSV line {line}: {explain_csv_error(error)}.") from error
         taken = self._lines.take_read().encode()
         if cells:
             check_document_count(len(self.starts), most=self._most)
@@ -130,6 +129,8 @@ def _to_json(cells: list[str], head: CsvHeader) -> bytes | InvalidRow:
     for path, cell in zip(paths, cells, strict=True):
         if not cell:
             continue
+        if path == ("",):
+            return InvalidRow(f"The row has {_shorten(cell)} in a column without a name.")
         members = document
         for name in path[:-1]:
             members = members.setdefault(name, {})
@@ -230,7 +231,8 @@ def _check_names(names: list[str]) -> list[str]:
             400, f"The CSV has {len(columns)} columns; accepted are at most {MAX_CSV_COLUMNS}."
         )
     seen: set[tuple[str, ...]] = set()
-    for name in columns:
+    # Spreadsheets end rows in separators where cells beside them were used once.
+    for name in columns[: 1 + max(at for at, name in enumerate(columns) if name)]:
         path = tuple(name.split("."))
         if not all(path) or len(path) > MAX_JSON_DEPTH:
             raise ServiceError(
@@ -255,13 +257,3 @@ def _check_names(names: list[str]) -> list[str]:
 
 def _shorten(text: str) -> str:
     return repr(text if len(text) <= 100 else text[:100] + "…")
-
-
-def _translate_csv_error(message: str) -> str:
-    if "end of data" in message:
-        return "the quote that opens here is not closed"
-    if "expected after" in message:
-        return "a closing quote must be followed by the separator or the end of the row"
-    if "field larger" in message:
-        return f"a cell is longer than the {csv.field_size_limit():,} characters accepted"
-    return "the row is not CSV"

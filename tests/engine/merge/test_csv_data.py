@@ -153,6 +153,13 @@ def test_an_unknown_column_is_a_warning_and_its_cells_are_readable():
     assert outcome.data["rows"][0]["detail"] == "x"
 
 
+def test_a_column_without_a_name_fills_no_field():
+    assert read("date,details,,\n2026-01-02,Card,,\n").findings == ()
+    outcome = read(",date,details,\n0,2026-01-02,Card,\n")
+    assert outcome.data["rows"] == [ROW | {"amount": None}]
+    assert outcome.only.message == 'CSV line 2, column "" is "0", which has no field'
+
+
 def test_without_a_header_columns_follow_the_fields():
     assert read("2026-01-02,Card,12.40", 'header="false"').data["rows"] == [ROW]
 

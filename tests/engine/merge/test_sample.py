@@ -86,6 +86,30 @@ def test_a_misspelled_member_is_refused_where_unknown_is_an_error(member):
     assert warned.severity is Severity.WARNING
 
 
+@pytest.mark.parametrize(
+    ("member", "meant"),
+    [
+        ("quantity", "qty"),
+        ("tax_rate", "rate"),
+        ("Tax", "rate"),
+        ("Due date", "due"),
+        ("first", ""),
+    ],
+)
+def test_a_member_with_the_label_of_a_missing_one_is_refused(member, meant):
+    source = template(
+        '<document><data unknown="error"><dataset name="lines"><field name="qty" type="decimal" label="Quantity, in pieces"/>'
+        '<field name="rate" type="decimal" label="Tax rate (0.19 for 19 %)"/>'
+        '<field name="due" label="Due date"/><field name="from" label="First day"/></dataset></data><flow/></document>'
+    )
+    found = merge(source, f'{{"lines": [{{"{member}": "7"}}]}}').only
+    assert found.severity is (Severity.ERROR if meant else Severity.WARNING)
+    assert found.message.endswith(f'; did you mean "{meant}"?' if meant else "data section")
+    if meant:  # beside the right one it is another value
+        both = f'{{"lines": [{{"{member}": "7", "{meant}": "1"}}]}}'
+        assert merge(source, both).only.severity is Severity.WARNING
+
+
 def test_a_member_of_the_records_is_refused_beside_them():
     found = merge(STRICT, '{"qty": 2}', with_sample=True).only
     assert found.severity is Severity.ERROR

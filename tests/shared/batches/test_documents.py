@@ -170,6 +170,12 @@ def test_a_ragged_row_is_its_own_fault_alone():
     assert "has 3 cells" in str(ragged)
 
 
+def test_separators_at_the_end_of_rows_name_no_column():
+    first, filled = rows(b"a,b,,\n1,2,,\n3,4,,x\n")
+    assert first == {"a": "1", "b": "2"}
+    assert str(filled) == "The row has 'x' in a column without a name."
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [
@@ -182,9 +188,9 @@ def test_a_ragged_row_is_its_own_fault_alone():
         (b"a,a.b\n1,2", "both a value and an object"),
         (b"a\n1\n\xff\n", "after line"),
         (b'a\n"x\n1\n', "CSV line 2: the quote that opens here is not closed"),
-        (b'a\n1\n"x"y\n', "CSV line 3: a closing quote must be followed by"),
+        (b'a\n1\n"x"y\n', "CSV line 3: text follows a closing quote"),
         (b",".join(b"c%d" % number for number in range(501)), "501 columns"),
-        (b"a\n" + b"x" * 200_000, "a cell is longer"),
+        (b"a\n" + b"x" * 200_000, "a cell has more than"),
     ],
 )
 def test_data_without_a_readable_row_are_rejected(data, told):

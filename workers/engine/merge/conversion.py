@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation, format_count
@@ -25,7 +25,7 @@ from workers.engine.merge.types import (
     to_string,
 )
 from workers.engine.syntax.nodes import JSON_TAGS, Element, Text
-from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.syntax.suggestions import find_nearest, suggest_name
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 _MAX_LOOKED_AT: Final = 50  # unreferenced members of one payload
@@ -33,6 +33,7 @@ _MAX_CANDIDATES: Final = 500  # names that one member is compared with
 _MAX_ROWS: Final = 100  # default records whose members count as known
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
+_LABEL_END: Final = re.compile(r" *[,;:(]")  # of its first words
 # A variable name: not a member, a filter or a function.
 _NAME: Final = re.compile(r"(?<![.|\w])(?<!\| )[^\W\d]\w*(?!\w|\s*\()")
 
@@ -248,6 +249,14 @@ def _check_bounds(field: Field, value: Any) -> None:
 # --- whole data -----------------------------------------------------------------------------------------
 
 
+def _names_by_label(field: Field) -> Iterator[str]:
+    """Yield what a field may be called by its label: `tax rate`, and for a number `tax` too."""
+    label = _LABEL_END.split(field.label or "")[0]
+    yield label
+    if field.type is FieldType.DECIMAL:
+        yield from label.split()[:1]
+
+
 class DataConverter:
     """Converts merged data by the declarations of one template.
 
@@ -297,17 +306,31 @@ class DataConverter:
             self._check_misspelled(payload, report)
             return
         unknown = _unknown_members(payload, self._known, "")
-        for pointer, name, known in islice(unknown, MAX_DATA_FINDINGS):
+        for pointer, name, known, record in islice(unknown, MAX_DATA_FINDINGS):
             report.report_unknown(
                 "unknown-member",
                 f"{pointer} is not in the template's data section",
-                suggest_name(name, known) or self._suggest_record(name, known),
+                suggest_name(name, known)
+                or self._suggest_labelled(name, known.keys() - record.keys())
+                or self._suggest_record(name, known),
             )
         more = sum(1 for _ in unknown)
         if more:
             findings.warn(
                 "more-findings", f"The payload has {format_count(more, 'more member')} like these"
             )
+
+    def _suggest_labelled(self, name: str, absent: AbstractSet[str]) -> str:
+        """Return the absent member whose label a member has as its name, as `quantity` for `qty`."""
+        fields = chain.from_iterable((self._fields, *(plan for _, plan in self._datasets)))
+        labels = {
+            called: field.path[-1]
+            for field, _ in fields
+            if field.label and field.path[-1] in absent
+            for called in _names_by_label(field)
+        }
+        near = find_nearest(name, labels)
+        return f'; did you mean "{labels[near]}"?' if near else ""
 
     def _suggest_record(self, name: str, known: _DeclaredMembers) -> str:
         """Return the list whose records have a member that the payload has at the root."""
@@ -581,12 +604,12 @@ def _add_declared(
 
 def _unknown_members(
     payload: dict[str, object], known: _DeclaredMembers, pointer: str
-) -> Iterator[tuple[str, str, _DeclaredMembers]]:
-    """Yield pointer, name and declared siblings of undeclared members; in a list each name once."""
+) -> Iterator[tuple[str, str, _DeclaredMembers, dict[str, object]]]:
+    """Yield pointer, name, declared siblings and object of undeclared members; in a list each name once."""
     for name, value in payload.items():
         here = f"{pointer}/{escape_step(name)}"
         if name not in known:
-            yield here, name, known
+            yield here, name, known, payload
             continue
         members = known[name]
         if members is None:
@@ -595,4 +618,4 @@ def _unknown_members(
             yield from _unknown_members(value, members, here)
         elif type(value) is list:
             unknown = find_unknown_in_rows(value, members.keys(), here)
-            yield from ((row, member, members) for row, member, _ in unknown)
+            yield from ((at, member, members, record) for at, member, record in unknown)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from shared.encodings import detect_delimiter, find_named_delimiter
+from shared.encodings import detect_delimiter, explain_csv_error, find_named_delimiter
 from workers.engine.merge.conversion import (
     DataReport,
     check_row_count,
@@ -98,7 +98,7 @@ def _numbered_rows(text: str, begin: int, delimiter: str) -> Iterator[tuple[int,
                 yield line, cells
             line = before + reader.line_num
     except csv.Error as error:
-        raise _CsvFormatError(f"CSV line {line}: {_explain(str(error))}") from None
+        raise _CsvFormatError(f"CSV line {line}: {explain_csv_error(error)}") from None
 
 
 def _read_record(
@@ -106,7 +106,13 @@ def _read_record(
 ) -> dict[str, object]:
     record: dict[str, object] = {}
     for (name, convert, field), cell in zip(columns, cells, strict=True):
-        if not cell:
+        if not name:
+            if cell:
+                message = (
+                    f"{_locate_cell(line, name)} is {describe_value(cell)}, which has no field"
+                )
+                report.warn("unknown-column", message, None)
+        elif not cell:
             record[name] = None
             if field is not None and field.is_required:
                 report.error(
@@ -143,7 +149,7 @@ def _read_columns(
         raise _CsvFormatError(f"CSV has {len(names)} columns, accepted are at most {MAX_COLUMNS}")
     columns = [_named_column(name.strip(), dataset, report) for name in names]
     members = [column[0] for column in columns]
-    for member in {name for name in members if members.count(name) > 1}:
+    for member in {name for name in members if name and members.count(name) > 1}:
         raise _CsvFormatError(f"CSV line {line} names the column {describe_value(member)} twice")
     for field in dataset.fields:
         if field.is_required and _title(field) not in members:
@@ -157,9 +163,9 @@ def _read_columns(
 def _named_column(name: str, dataset: Dataset, report: DataReport) -> _Column:
     folded = name.casefold()
     for field in dataset.fields:
-        if folded in (_title(field).casefold(), (field.label or "").strip().casefold()):
+        if name and folded in (_title(field).casefold(), (field.label or "").strip().casefold()):
             return _column(field, dataset)
-    if dataset.fields:
+    if name and dataset.fields:
         known = {_title(field) for field in dataset.fields}
         report.report_unknown(
             "unknown-column",
@@ -191,13 +197,3 @@ def _describe_ragged(line: int, cells: int, columns: int, delimiter: str) -> str
         f'CSV line {line} has {cells} cells separated by "{sign}", accepted are {columns}, as many as '
         "there are columns"
     )
-
-
-def _explain(message: str) -> str:
-    if "end of data" in message:
-        return "the quote that opens here is not closed"
-    if "expected after" in message:
-        return "text follows a closing quote; a quote inside quotes is written twice"
-    if "field limit" in message:
-        return "a cell has more than 131,072 characters"
-    return "the row is not CSV"
