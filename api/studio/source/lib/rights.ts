@@ -7,7 +7,7 @@ export function mayChange(account: Account, scope: Scope): boolean {
   return account.scopes.includes(scope);
 }
 
-/** Whether the session may see it; keys and webhooks need the scope `account` itself. */
+/** Whether the session may see it; keys and what an account sends to need the scope `account` itself. */
 export function maySee(account: Account, scope: Scope): boolean {
   return mayChange(account, scope) || account.scopes.includes("read");
 }

@@ -7,6 +7,7 @@ export type {
   Batch,
   BatchItem,
   Delivery,
+  Destination,
   Error as ErrorBody,
   Finding,
   Font,

@@ -72,7 +72,7 @@ def test_a_key_of_few_scopes_sees_what_it_may(open_page, address, account):
     names = page.get_by_role("navigation").get_by_role("link").all_inner_texts()
     assert names == ["Jobs", "Batches", "Account"]
     page.get_by_role("link", name="Account", exact=True).click()
-    expect(page.get_by_text("You cannot see usage, keys and webhooks")).to_be_visible()
+    expect(page.get_by_text("You cannot see usage, keys, webhooks, destinations")).to_be_visible()
 
 
 def test_a_webhook_is_added_rotated_and_deleted(page: Page, account):

@@ -80,7 +80,7 @@ def test_a_reader_sees_all_of_it_and_is_offered_no_change(
         ("fonts", "Fonts", LOOK_ONLY),
         ("jobs", "Jobs", NO_RENDERS),
         ("batches", "Batches", NO_RENDERS),
-        ("account", "Account", "You cannot see keys and webhooks"),
+        ("account", "Account", "You cannot see keys, webhooks, destinations and the audit log"),
     ):
         go_to(page, place, heading)
         expect(page.get_by_text(sentence)).to_be_visible()

@@ -1,13 +1,14 @@
-/** The account: usage, keys and webhooks. */
+/** The account: usage, keys, webhooks, destinations and the audit log. */
 
 import { t } from "../../lib/messages";
 import { mayChange, maySee } from "../../lib/rights";
 import type { PageProps } from "../../lib/types";
 import { LanguageChoice } from "../../ui/language";
 import { Notice } from "../../ui/parts";
+import { Audit } from "./audit";
 import { Keys, listScopes } from "./keys";
+import { Targets } from "./targets";
 import { UsageReport } from "./usage";
-import { Webhooks } from "./webhooks";
 
 export function AccountPage({ account, onLanguage }: PageProps) {
   const rate = account.rate_limit;
@@ -20,7 +21,9 @@ export function AccountPage({ account, onLanguage }: PageProps) {
       {mayChange(account, "account") ? (
         <>
           <Keys own={account.scopes} />
-          <Webhooks />
+          <Targets kind="webhooks" />
+          <Targets kind="destinations" />
+          <Audit />
         </>
       ) : (
         <section>

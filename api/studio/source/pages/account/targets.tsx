@@ -1,33 +1,37 @@
-/** Webhooks: addresses, deliveries, and rotation of secrets. */
+/** Where the account sends to: webhooks and destinations, with their tests and deliveries. */
 
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
-import { formatAgo, formatMoment, type Key, t } from "../../lib/messages";
+import { formatAgo, t } from "../../lib/messages";
 import { usePolling } from "../../lib/poll";
-import type { Delivery, Webhook } from "../../lib/types";
-import { Badge, Empty, Field, FormDialog, Notice, Result, Secret, Wide } from "../../ui/parts";
+import type { Delivery, Destination, Webhook } from "../../lib/types";
+import { Badge, Empty, FormDialog, Notice, Result, Secret } from "../../ui/parts";
+import { DeliveryTable } from "./deliveries";
+import { AddDestination, AddWebhook } from "./target-forms";
 
-const EVENTS = ["job.succeeded", "job.failed", "batch.finished"];
+type Kind = "webhooks" | "destinations";
+type Target = Webhook | Destination;
 
-/** For each webhook how often it was tested, and why the last test was refused. */
+/** For each target how often it was tested, and why the last test was refused. */
 type Tested = Record<string, { times: number; error: string | null }>;
 
-type Asked = { for: "new" } | { for: "rotate" | "delete"; webhook: Webhook };
+type Asked = { for: "new" } | { for: "rotate" | "delete"; target: Target };
 
-export function Webhooks() {
-  const list = useLoad(async () => (await askJson<{ webhooks: Webhook[] }>("GET", "/v2/webhooks")).webhooks, []);
+export function Targets({ kind }: { kind: Kind }) {
+  const path = `/v2/${kind}`;
+  const list = useLoad(async () => (await askJson<Record<Kind, Target[]>>("GET", path))[kind], [kind]);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const [tested, setTested] = useState<Tested>({});
-  const test = async (webhook: Webhook) => {
+  const test = async ({ id }: Target) => {
     let error: string | null = null;
     try {
-      await ask("POST", `/v2/webhooks/${webhook.id}/test`);
+      await ask("POST", `${path}/${id}/test`);
     } catch (failure) {
       error = describe(failure);
     }
-    setTested((now) => ({ ...now, [webhook.id]: { times: (now[webhook.id]?.times ?? 0) + 1, error } }));
+    setTested((now) => ({ ...now, [id]: { times: (now[id]?.times ?? 0) + 1, error } }));
   };
   const close = () => setAsked(null);
   const done = (shown: string | null) => {
@@ -35,12 +39,13 @@ export function Webhooks() {
     setSecret(shown);
     list.reload();
   };
+  const Add = kind === "webhooks" ? AddWebhook : AddDestination;
   return (
-    <section aria-labelledby="webhooks">
+    <section aria-labelledby={kind}>
       <div class="head">
-        <h2 id="webhooks">{t("webhooks.title")}</h2>
+        <h2 id={kind}>{t(`${kind}.title`)}</h2>
         <button type="button" onClick={() => setAsked({ for: "new" })}>
-          {t("webhooks.add")}
+          {t(`${kind}.add`)}
         </button>
       </div>
       {secret !== null && (
@@ -49,161 +54,123 @@ export function Webhooks() {
         </Notice>
       )}
       <Result of={list}>
-        {(webhooks) =>
-          webhooks.length === 0 ? (
-            <Empty title={t("webhooks.none")}>
-              <p>{t("webhooks.noneHelp")}</p>
+        {(targets) =>
+          targets.length === 0 ? (
+            <Empty title={t(`${kind}.none`)}>
+              <p>{t(`${kind}.noneHelp`)}</p>
             </Empty>
           ) : (
             <ul class="stack">
-              {webhooks.map((webhook) => (
-                <li key={webhook.id} class="panel">
+              {targets.map((target) => (
+                <li key={target.id} class="panel">
                   <div class="between">
                     <div>
-                      <p class="mono break">{webhook.url}</p>
+                      <p class="mono break">{target.url}</p>
                       <p class="soft">
-                        {webhook.events.map((event) => (
-                          <Badge key={event}>{event}</Badge>
-                        ))}{" "}
-                        {webhook.disabled_at && <Badge kind="bad">{t("webhooks.disabled")}</Badge>}
+                        <About target={target} />
                       </p>
                     </div>
                     <div class="actions">
-                      <button type="button" class="quiet" onClick={() => test(webhook)}>
-                        {t("webhooks.test")}
+                      <button type="button" class="quiet" onClick={() => test(target)}>
+                        {t("targets.test")}
                       </button>
-                      <button type="button" class="quiet" onClick={() => setAsked({ for: "rotate", webhook })}>
-                        {t("webhooks.rotate")}
-                      </button>
-                      <button type="button" class="quiet danger" onClick={() => setAsked({ for: "delete", webhook })}>
-                        {t("webhooks.delete")}
+                      {"events" in target && (
+                        <button type="button" class="quiet" onClick={() => setAsked({ for: "rotate", target })}>
+                          {t("webhooks.rotate")}
+                        </button>
+                      )}
+                      <button type="button" class="quiet danger" onClick={() => setAsked({ for: "delete", target })}>
+                        {t("targets.delete")}
                       </button>
                     </div>
                   </div>
-                  {tested[webhook.id]?.error && <Notice kind="error">{tested[webhook.id]?.error}</Notice>}
-                  <Log of={webhook} tests={tested[webhook.id]?.times ?? 0} />
+                  {tested[target.id]?.error && <Notice kind="error">{tested[target.id]?.error}</Notice>}
+                  <Log kind={kind} id={target.id} tests={tested[target.id]?.times ?? 0} />
                 </li>
               ))}
             </ul>
           )
         }
       </Result>
-      {asked?.for === "new" && <AddWebhook onDone={done} onClose={close} />}
+      {asked?.for === "new" && <Add onDone={done} onClose={close} />}
       {asked?.for === "rotate" && (
         <FormDialog
           title={t("webhooks.rotateTitle")}
           action={t("webhooks.rotate")}
           onClose={close}
-          onSubmit={async () => done((await askJson<{ secret: string }>("POST", `/v2/webhooks/${asked.webhook.id}/rotate`)).secret)}
+          onSubmit={async () => done((await askJson<{ secret: string }>("POST", `${path}/${asked.target.id}/rotate`)).secret)}
         >
-          <p class="mono break">{asked.webhook.url}</p>
+          <p class="mono break">{asked.target.url}</p>
           <p>{t("webhooks.rotateHelp")}</p>
         </FormDialog>
       )}
       {asked?.for === "delete" && (
         <FormDialog
-          title={t("webhooks.deleteTitle")}
-          action={t("webhooks.delete")}
+          title={t(`${kind}.deleteTitle`)}
+          action={t("targets.delete")}
           danger
           onClose={close}
           onSubmit={async () => {
-            await ask("DELETE", `/v2/webhooks/${asked.webhook.id}`);
+            await ask("DELETE", `${path}/${asked.target.id}`);
             done(null);
           }}
         >
-          <p class="mono break">{asked.webhook.url}</p>
-          <p>{t("webhooks.deleteHelp")}</p>
+          <p class="mono break">{asked.target.url}</p>
+          <p>{t("targets.deleteHelp")}</p>
         </FormDialog>
       )}
     </section>
   );
 }
 
-function AddWebhook({ onDone, onClose }: { onDone: (secret: string) => void; onClose: () => void }) {
-  const id = useId();
-  const submit = async (form: FormData) => {
-    const fields = { url: String(form.get("url")).trim(), events: form.getAll("events").map(String) };
-    onDone((await askJson<{ secret: string }>("POST", "/v2/webhooks", { json: fields })).secret);
-  };
+/** What a webhook is told, or what a destination has of a PDF, and under which names. */
+function About({ target }: { target: Target }) {
+  if ("events" in target)
+    return (
+      <>
+        {target.events.map((event) => (
+          <Badge key={event}>{event}</Badge>
+        ))}{" "}
+        {target.disabled_at && <Badge kind="bad">{t("webhooks.disabled")}</Badge>}
+      </>
+    );
   return (
-    <FormDialog title={t("webhooks.add")} action={t("webhooks.add")} onSubmit={submit} onClose={onClose}>
-      <Field label={t("webhooks.url")} name="url" type="url" required maxLength={2048} placeholder="https://" autofocus />
-      <fieldset>
-        <legend>{t("webhooks.events")}</legend>
-        {EVENTS.map((event) => (
-          <div key={event} class="check">
-            <input type="checkbox" id={`${id}-${event}`} name="events" value={event} defaultChecked />
-            <label for={`${id}-${event}`} class="mono">
-              {event}
-            </label>
-          </div>
-        ))}
-      </fieldset>
-    </FormDialog>
+    <>
+      <Badge>{t(`destinations.kind.${target.kind}`)}</Badge>
+      {target.file === "peppol" && <Badge>{t("destinations.peppol")}</Badge>} <span class="mono break">{target.mail?.recipient ?? target.name}</span>
+    </>
   );
 }
 
-/** The log of a webhook; a test opens it. */
-function Log({ of: webhook, tests }: { of: Webhook; tests: number }) {
+/** How the newest deliveries of a target went, and their log, which a test opens. */
+function Log({ kind, id, tests }: { kind: Kind; id: string; tests: number }) {
   const [open, setOpen] = useState(false);
+  const log = useLoad(() => readDeliveries(kind, id), [id, tests]);
   useEffect(() => {
     if (tests > 0) setOpen(true);
   }, [tests]);
+  usePolling(log.data?.some((each) => each.status === "pending" && each.attempts.length === 0) ?? false, log.reload);
+  const failed = log.data?.filter((each) => each.status === "failed").length ?? 0;
+  const last = log.data?.find((each) => each.status === "delivered");
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t("webhooks.log")}</summary>
-      {open && <Deliveries of={webhook} tests={tests} />}
+      <summary>
+        {t("targets.log")} {failed > 0 && <Badge kind="bad">{t("targets.undelivered", { n: failed })}</Badge>} {last && <Badge kind="good">{t("targets.last", { ago: formatAgo(last.attempts.at(-1)?.at ?? last.created_at) })}</Badge>}
+      </summary>
+      {open && (
+        <Result of={log}>
+          {(deliveries) => (deliveries.length === 0 ? <p class="soft">{t("targets.logNone")}</p> : <DeliveryTable of={deliveries} onAgain={log.reload} />)}
+        </Result>
+      )}
     </details>
   );
 }
 
-function Deliveries({ of: webhook, tests }: { of: Webhook; tests: number }) {
-  const log = useLoad(
-    async () => (await askJson<{ deliveries: Delivery[] }>("GET", `/v2/webhooks/${webhook.id}/deliveries?limit=50`)).deliveries,
-    [webhook.id, tests],
-  );
-  usePolling(log.data?.some((each) => each.event === "webhook.test" && each.status === "pending") ?? false, log.reload);
-  return (
-    <Result of={log}>
-      {(deliveries) =>
-        deliveries.length === 0 ? (
-          <p class="soft">{t("webhooks.logNone")}</p>
-        ) : (
-          <Wide label={t("webhooks.log")}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">{t("webhooks.event")}</th>
-                  <th scope="col">{t("webhooks.state")}</th>
-                  <th scope="col">{t("webhooks.answer")}</th>
-                  <th scope="col" class="roomy">
-                    {t("webhooks.when")}
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {deliveries.map((each) => {
-                  const last = each.attempts.at(-1);
-                  return (
-                    <tr key={each.id}>
-                      <th scope="row" class="mono">
-                        {each.event}
-                      </th>
-                      <td>
-                        <Badge kind={each.status === "delivered" ? "good" : each.status === "failed" ? "bad" : "plain"}>{t(`delivery.${each.status}` as Key)}</Badge>
-                      </td>
-                      <td>{last ? (last.status ?? last.error) : <span class="soft">–</span>}</td>
-                      <td class="roomy" title={formatMoment(each.created_at)}>
-                        {formatAgo(each.created_at)}
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
-          </Wide>
-        )
-      }
-    </Result>
-  );
+/** The newest deliveries of a target; of a destination they are found among the newest of the account, and those that failed. */
+async function readDeliveries(kind: Kind, id: string): Promise<Delivery[]> {
+  const read = async (path: string) => (await askJson<{ deliveries: Delivery[] }>("GET", path)).deliveries;
+  if (kind === "webhooks") return read(`/v2/webhooks/${id}/deliveries?limit=50`);
+  const [newest, failed] = await Promise.all([read("/v2/deliveries?limit=200"), read("/v2/deliveries?limit=200&status=failed")]);
+  const known = new Set(newest.map((each) => each.id));
+  return [...newest, ...failed.filter((each) => !known.has(each.id))].filter((each) => each.target_id === id);
 }

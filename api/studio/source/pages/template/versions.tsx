@@ -10,6 +10,7 @@ import type { Account, Preview, Tag, Template, Version } from "../../lib/types";
 import { linkTo } from "../../lib/router";
 import { Badge, Empty, Field, FormDialog, Narrow, Notice, Result, Wide } from "../../ui/parts";
 import { HEADER } from "./read";
+import { TagHistory } from "./tag-history";
 
 const SMALLEST = 0.1; // the scale of a page that is not shown
 const MOST_LISTED = 20;
@@ -162,6 +163,9 @@ export function Versions({
                 </table>
               </Wide>
               {has_more && <p class="soft">{t("versions.more")}</p>}
+              {tags.map(({ tag, updated_at }) => (
+                <TagHistory key={`${tag} ${updated_at}`} path={path} tag={tag} />
+              ))}
             </>
           )
         }

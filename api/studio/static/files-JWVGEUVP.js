@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-65DRINVW.js";import"./chunk-EVZGMPSV.js";import"./chunk-ACUN6XQR.js";import"./chunk-LX4ZX4UE.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-EY7XCN5B.js";import"./chunk-EXFF5PPN.js";import"./chunk-2JTBF3AH.js";import"./chunk-LX4ZX4UE.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
