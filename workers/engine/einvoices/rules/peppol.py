@@ -37,7 +37,7 @@ def _is(pattern: str, is_valid: Callable[[str], bool] = lambda _: True) -> Calla
 
 # By scheme of ISO 6523: the rule, what a number must be, and the check.
 NUMBER_CHECKS: Final[dict[str, tuple[str, str, Callable[[str], bool]]]] = {
-    "0088": ("PEPPOL-COMMON-R040", "a GLN with its check digit", _is(r"\d{2,}", lambda text: ean.calc_check_digit(text[:-1]) == text[-1])),
+    "0088": ("PEPPOL-COMMON-R040", "a GLN with its check digit", _is(r"\d+", lambda text: ean.calc_check_digit(text[:-1]) == text[-1])),
     "0192": ("PEPPOL-COMMON-R041", "a Norwegian organisation number", _is(r"\d{9}", norwegian.is_valid)),
     "0184": ("PEPPOL-COMMON-R042", "eight digits, with or without DK", _is(r"(?:DK)?\d{8}")),
     "0208": ("PEPPOL-COMMON-R043", "a Belgian enterprise number", _is(r"\d{10}", belgian.is_valid)),
@@ -154,6 +154,10 @@ def _has_type(entry: Record, invoice: InvoiceRecord) -> bool:
     )
 
 
+def _has_number_scheme(entry: Record, _: InvoiceRecord) -> bool:
+    return entry.get("electronicAddressScheme", "0088").isdecimal()
+
+
 def _has_currency_of_its_own(entry: Record, _: InvoiceRecord) -> bool:
     return "taxCurrency" not in entry or entry["taxCurrency"] != entry.get("currency")
 
@@ -166,7 +170,9 @@ def _has_category_of(reason: str, category: str) -> Condition:
 
 def _has_number(name: str, scheme_name: str, scheme: str) -> Condition:
     is_valid = NUMBER_CHECKS[scheme][2]
-    return lambda entry, _: entry.get(scheme_name) != scheme or is_valid(entry.get(name, ""))
+    return lambda entry, _: (
+        entry.get(scheme_name) != scheme or name not in entry or is_valid(entry[name])
+    )
 
 
 def _adjustment_rules() -> Iterator[BusinessRule]:
@@ -186,6 +192,10 @@ PEPPOL: Final = (
     BusinessRule("PEPPOL-EN16931-R005", "", "taxCurrency", "The tax currency (BT-6) must be another than that of the invoice (BT-5)", _has_currency_of_its_own),
     require_member("", "buyer.electronicAddress", "PEPPOL-EN16931-R010", "The buyer's electronic address (BT-49) is required"),
     require_member("", "seller.electronicAddress", "PEPPOL-EN16931-R020", "The seller's electronic address (BT-34) is required"),
+    *(
+        BusinessRule("PEPPOL-EN16931-CL008", party, "electronicAddressScheme", f"The scheme of an electronic address ({term}) must be one of Peppol's, which have four digits, such as 0088 or 9930", _has_number_scheme)
+        for party, term in (("seller", "BT-34"), ("buyer", "BT-49"))
+    ),
     *_adjustment_rules(),
     BusinessRule("PEPPOL-EN16931-R046", "lines", "price.net", "The net price of an item (BT-146) must be the gross price (BT-148) less the discount (BT-147)", _is_gross_less_discount),
     BusinessRule("PEPPOL-EN16931-R055", "", "totals.vatInTaxCurrency", "The VAT (BT-110) and that in the tax currency (BT-111) must have the same sign", _signs_agree),

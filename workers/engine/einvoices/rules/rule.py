@@ -8,6 +8,7 @@ from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from typing import Any, Final
 
+from workers.engine.einvoices.findings import Severity
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.terms import Level
 
@@ -94,6 +95,7 @@ class BusinessRule:
     tolerance: Tolerance | None = None  # of the expected value, none without
     level: Level = Level.MINIMUM
     is_in_extended: bool = True  # EXTENDED relaxes some rules (Factur-X 1.0)
+    severity: Severity = "error"  # as in the official files of the rule
 
     def check(self, entry: Record, invoice: InvoiceRecord) -> str | None:
         """Return the message for a record that violates the rule, None otherwise."""

@@ -10,6 +10,7 @@ from stdnum.iso7064 import mod_97_10
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.rule import (
     BusinessRule,
+    Condition,
     InvoiceRecord,
     find_member,
     require_member,
@@ -26,6 +27,12 @@ _TAXED: Final = frozenset({"S", "Z", "E", "AE", "K", "G", "L", "M"})
 _IBAN: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
 _EMAIL: Final = re.compile(r"[^@\s.][^@\s]*@[^@\s]*[^@\s.]")
 _DIGIT: Final = re.compile(r"\d", re.ASCII)
+# Terms with cash discounts: a line each. After the last one there is a line break, which is written.
+_DISCOUNT: Final = re.compile(
+    r"#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#", re.ASCII
+)
+_LINE_END: Final = re.compile(r"\s*(\n|$)")
+_URL: Final = re.compile(r"[a-z][a-z0-9+.-]+:.*", re.ASCII | re.IGNORECASE | re.DOTALL)
 
 
 def is_iban(text: str) -> bool:
@@ -50,6 +57,18 @@ def _has_details_of_means(entry: Record, _: InvoiceRecord) -> bool:
     wanted = _DETAILS.get(entry.get("meansCode", ""))
     return wanted is None or all(
         bool(entry.get(name)) == (name == wanted) for name in _DETAILS.values()
+    )
+
+
+def _has_debit_member(name: str) -> Condition:
+    return lambda entry, _: not entry.get("directDebit") or name in entry["directDebit"]
+
+
+def _has_discounts(entry: Record, _: InvoiceRecord) -> bool:
+    terms = entry.get("paymentTerms", "")
+    discounts = [line for one in terms.splitlines() if (line := one.strip()).startswith("#")]
+    return not discounts or (
+        all(map(_DISCOUNT.fullmatch, discounts)) and bool(_LINE_END.match(terms.rpartition("#")[2]))
     )
 
 
@@ -89,12 +108,16 @@ XRECHNUNG: Final = (
     require_member("vatBreakdown", "rate", "BR-DE-14", "XRechnung requires the rate of every VAT breakdown (BT-119)"),
     require_member("", "buyerReference", "BR-DE-15", "XRechnung requires the buyer's reference, such as the Leitweg-ID (BT-10)"),
     BusinessRule("BR-DE-16", "", "seller.vatId", "XRechnung requires the seller's VAT identifier (BT-31) or tax number (BT-32), or a tax representative (BG-11)", _has_tax_identity),
-    BusinessRule("BR-DE-17", "", "typeCode", f"XRechnung accepts the type codes (BT-3) {', '.join(sorted(_TYPES))}", lambda one, _: one.get("typeCode") in _TYPES),
-    BusinessRule("BR-DE-19", "payment", "accounts", "A SEPA transfer requires IBANs with valid check digits (BT-84)", _accounts_are_ibans),
-    BusinessRule("BR-DE-20", "payment", "directDebit.iban", "A SEPA direct debit requires an IBAN with valid check digits (BT-91)", _has_valid_debit_iban),
+    BusinessRule("BR-DE-17", "", "typeCode", f"XRechnung accepts the type codes (BT-3) {', '.join(sorted(_TYPES))}", lambda one, _: one.get("typeCode") in _TYPES, severity="warning"),
+    BusinessRule("BR-DE-18", "", "paymentTerms", "A cash discount in the terms of payment (BT-20) must be a line such as #SKONTO#TAGE=14#PROZENT=2.00#, with nothing after it", _has_discounts),
+    BusinessRule("BR-DE-19", "payment", "accounts", "A SEPA transfer requires IBANs with valid check digits (BT-84)", _accounts_are_ibans, severity="warning"),
+    BusinessRule("BR-DE-20", "payment", "directDebit.iban", "A SEPA direct debit requires an IBAN with valid check digits (BT-91)", _has_valid_debit_iban, severity="warning"),
     BusinessRule("BR-DE-22", "", "documents", "The names of attached files (BT-125) must differ", _names_differ),
     BusinessRule("BR-DE-23", "payment", "meansCode", "XRechnung requires accounts (BG-17) with a transfer, a card (BG-18) with a card payment, a mandate (BG-19) with a direct debit, and nothing else", _has_details_of_means),
-    BusinessRule("BR-DE-26", "", "precedingInvoices", "A correction (384) must name the invoice that it corrects (BG-3)", lambda one, invoice: one.get("typeCode") != _CORRECTION or bool(invoice.entries("precedingInvoices"))),
-    BusinessRule("BR-DE-27", "seller", "contact.phone", "A telephone number (BT-42) must have at least three digits", _has_valid_phone),
-    BusinessRule("BR-DE-28", "seller", "contact.email", "An e-mail address (BT-43) must have one @ with a name before and a domain after it", _has_valid_email),
+    BusinessRule("BR-DE-26", "", "precedingInvoices", "A correction (384) must name the invoice that it corrects (BG-3)", lambda one, invoice: one.get("typeCode") != _CORRECTION or bool(invoice.entries("precedingInvoices")), severity="warning"),
+    BusinessRule("BR-DE-30", "payment", "directDebit.creditorId", "A direct debit (BG-19) requires the identifier of the creditor (BT-90)", _has_debit_member("creditorId")),
+    BusinessRule("BR-DE-31", "payment", "directDebit.iban", "A direct debit (BG-19) requires the account that is debited (BT-91)", _has_debit_member("iban")),
+    BusinessRule("BR-TMP-2", "documents", "url", "The location of a document (BT-124) must be an absolute URL", lambda one, _: "url" not in one or _URL.fullmatch(one["url"]) is not None),
+    BusinessRule("BR-DE-27", "seller", "contact.phone", "A telephone number (BT-42) must have at least three digits", _has_valid_phone, severity="warning"),
+    BusinessRule("BR-DE-28", "seller", "contact.email", "An e-mail address (BT-43) must have one @ with a name before and a domain after it", _has_valid_email, severity="warning"),
 )  # fmt: skip

@@ -117,7 +117,7 @@ class CompiledInvoice:
         stated = StatedInvoice(record, profile, syntax, self.location)
         broken = einvoices.check_invoice(selected, profile, syntax)
         report_findings(broken, state, self.location)
-        if not broken:
+        if all(one.severity == "warning" for one in broken):
             self._check_officially(stated, scope)
         return stated
 
