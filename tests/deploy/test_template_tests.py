@@ -1,8 +1,12 @@
 """`pressroom test`: what the cases of templates find, and what they pass over."""
 
 import json
+import re
 import shutil
+import subprocess
+import sys
 from itertools import chain
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +15,7 @@ from deploy.cli.main import main
 from deploy.embedded.demo.show import DOCUMENTS
 from deploy.tools.template_tests import CaseRun, run_case, write_junit
 
+PUBLIC, SAMPLES = Path("shared/templates/public_templates"), Path("deploy/samples")
 LINES = [f"Clause {number} of the terms" for number in range(25)]
 ROWS = [{"name": f"Item {number}", "amount": 100 + number * 3.5} for number in range(25)]
 SHIFTS = [3] * 25
@@ -61,6 +66,27 @@ def test_a_hundred_seeded_changes_are_found_and_the_same_is_the_same(write, tmp_
         assert any("of its pixels" in each for each in result.failures), name
         if name.endswith(("5", "0")):
             assert run_case(write(images=True), CaseRun(tmp_path)).has_passed
+
+
+@pytest.mark.long
+def test_no_unchanged_render_of_a_thousand_is_a_false_alarm(tmp_path):
+    for template in PUBLIC.glob("*.xml"):
+        shutil.copy(template, tmp_path)
+        data = SAMPLES.resolve() / f"{template.stem}.json"
+        case = {"template": template.stem, "expect": {"images": True}}
+        case |= {"data": json.loads(data.read_text())} if data.exists() else {}
+        (tmp_path / f"{template.stem}.case.json").write_text(json.dumps(case))
+
+    def run(*options):
+        command = [sys.executable, "-m", "deploy.cli.main", "test", str(tmp_path), *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert run("--approve").returncode == 0
+    renders = 0
+    while renders < 1000:  # each time by other processes, with other hashes
+        ended = run()
+        assert ended.returncode == 0, ended.stdout
+        renders += int(re.search(r"^(\d+) of \1 cases", ended.stdout, re.MULTILINE)[1])
 
 
 @pytest.mark.parametrize(
