@@ -40,7 +40,7 @@ from shared.batches.plans import (
     Weight,
 )
 from shared.batches.records import ItemStatus, ShownBatch
-from shared.batches.runs import RunAccount, ShownFile
+from shared.batches.runs import DeliveredFiles, RunAccount, ShownFile
 from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
 from shared.jobs.subjects import ErasureReceipt
@@ -138,11 +138,13 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
     "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),
     "RunFile": record_schema(ShownFile, value=_VALUE),
+    "DeliveredFiles": record_schema(DeliveredFiles),
     "RunAccount": record_schema(
         RunAccount,
         files=array_of("RunFile", maxItems=MAX_FILES * (MAX_DECISIONS + 1)),
         proof=ref("RunFile"),
         reprints=array_of("RunFile", maxItems=MAX_DECISIONS),
+        deliveries=ref("DeliveredFiles"),
     ),
     "HeldDocuments": record_schema(HeldDocuments),
     "Reprint": record_schema(Reprint, unit=enum_of(Unit, default=Unit.DOCUMENTS)),

@@ -29,7 +29,7 @@ from shared.batches.plans import (
 from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
 from shared.batches.repository import count_items
 from shared.db.session import Session
-from shared.db.tables import batch_files, batch_items
+from shared.db.tables import batch_files, batch_items, webhook_deliveries
 from shared.records import SHA256, Record, ShownRecord, doc
 
 INDEX_NUMBER: Final = 0  # of the index among the files of a run
@@ -63,6 +63,16 @@ class ShownFile(ShownRecord, frozen=True):
     value: Annotated[Value, doc("The value of `split.value` that its documents have.")] = None
 
 
+class DeliveredFiles(ShownRecord, frozen=True):
+    """How many files of a batch with `deliver` its destination has, the index or manifest among them."""
+
+    pending: Annotated[int, doc("Files that are attempted, now or later.", minimum=0)] = 0
+    delivered: Annotated[int, doc("Files that it has.", minimum=0)] = 0
+    undelivered: Annotated[
+        int, doc("Files that were given up: see GET /v2/deliveries?status=failed.", minimum=0)
+    ] = 0
+
+
 class RunAccount(ShownRecord, frozen=True):
     """What became of the documents of a batch: `asked` is the sum of the six below it, at every moment."""
 
@@ -89,6 +99,9 @@ class RunAccount(ShownRecord, frozen=True):
     files: Annotated[tuple[ShownFile, ...], doc("The files of a batch with a plan.")]
     proof: ShownFile | None = None
     reprints: Annotated[tuple[ShownFile, ...], doc("Its reprints.")] = ()
+    deliveries: Annotated[
+        DeliveredFiles | None, doc("Of a batch with a destination, of the last 7 days.")
+    ] = None
 
 
 class StoredFile(Record, frozen=True):
@@ -261,6 +274,19 @@ def read_account(session: Session, batch: Batch) -> RunAccount:
         files=tuple(file.as_shown() for file in files),
         proof=None if proof is None else proof.as_shown(),
         reprints=tuple(file.as_shown() for file in reversed(stored) if file.request is not None),
+        deliveries=_count_deliveries(session, batch) if batch.deliver_to else None,
+    )
+
+
+def _count_deliveries(session: Session, batch: Batch) -> DeliveredFiles:
+    columns = webhook_deliveries.c
+    query = select(columns.status, func.count()).where(
+        columns.source_id == batch.id, columns.name.is_not(None)
+    )
+    rows = session.execute(query.group_by(columns.status)).all()
+    counts: dict[str, int] = {row[0]: row[1] for row in rows}
+    return DeliveredFiles(
+        counts.get("pending", 0), counts.get("delivered", 0), counts.get("failed", 0)
     )
 
 

@@ -13,11 +13,11 @@ import pikepdf
 import pypdfium2
 import pytest
 import zxingcpp
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from shared.batches import plans
 from shared.clock import now
-from shared.db.tables import batch_files, batch_items, batches
+from shared.db.tables import batch_files, batch_items, batches, webhook_deliveries
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks import repository as webhooks
@@ -442,6 +442,12 @@ def test_the_index_of_a_run_is_delivered_after_its_files(caller, run, ports, dat
     names = {f"{batch_id}-{number}.pdf" for number in (1, 2, 3)} | {f"{batch_id}.csv"}
     assert {each["name"] for each in found} == names
     assert caller.get("/v2/deliveries?status=delivered").json["deliveries"] == []
+    with database.session() as session:
+        for status, number in (("failed", 1), ("delivered", 2)):
+            named = webhook_deliveries.c.name == f"{batch_id}-{number}.pdf"
+            session.execute(update(webhook_deliveries).where(named).values(status=status))
+    account = account_of(caller, batch_id)["deliveries"]
+    assert account == {"pending": 2, "delivered": 1, "undelivered": 1}
 
 
 def test_a_cancelled_run_delivers_nothing(caller, numbered, slices):

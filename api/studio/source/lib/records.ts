@@ -755,6 +755,12 @@ export interface RunFile {
   value?: string | number | boolean;
 }
 
+export interface DeliveredFiles {
+  pending?: number;
+  delivered?: number;
+  undelivered?: number;
+}
+
 export interface RunAccount {
   asked: number;
   delivered: number;
@@ -769,6 +775,7 @@ export interface RunAccount {
   files: Array<RunFile>;
   proof?: RunFile;
   reprints?: Array<RunFile>;
+  deliveries?: DeliveredFiles;
 }
 
 export interface HeldDocuments {
