@@ -359,6 +359,58 @@ def test_only_sender_and_address_stand_in_the_window_of_din_5008_b(template, lin
     assert not has_ink(0, 42.5, 105, 50)
 
 
+WINDOWS = ["din5008-a", "din5008-b", "iso269-dl", "sn010130-left", "sn010130-right"]
+WINDOWS += ["bs-window", "nf-z11", "us-10"]
+
+
+@pytest.mark.parametrize("template", ["service-quote", "service-letter", "service-statement"])
+def test_all_that_a_sender_says_fits_beside_each_window(template):
+    for window in WINDOWS:
+        shown = send(template, {"window": window})
+        said = ("4 Quayside", "NE1 3DX", "office@example.com", "www.example.com")
+        assert (window, shown.pages) == (window, 1)
+        assert [word for word in said if word not in text_of(shown)] == []
+
+
+@pytest.mark.parametrize(
+    ("template", "data"),
+    [
+        ("service-event-ticket", {"tickets": [{"code": "ABC-123", "holder": COMPOUND}]}),
+        ("service-voucher", {"vouchers": [{"code": "ABC-123", "value": 5, "to": COMPOUND}]}),
+        ("service-labels", {"labels": [{"title": COMPOUND}]}),
+        ("service-certificate", {"signatories": [{"name": COMPOUND}]}),
+        ("service-shipping-label", {"sender": {"lines": [COMPOUND]}}),
+        ("service-catalogue-page", {"intro": COMPOUND}),
+        ("service-quote", {"sender": {"lines": [COMPOUND]}}),
+    ],
+)
+def test_a_word_longer_than_its_line_is_broken_with_a_hyphen(template, data):
+    shown = text_of(send(template, {"lang": "de", **data}, allowed=OF_LONG_ADDRESSES))
+    assert re.sub(r"\s", "", shown).count(COMPOUND) == shown.count(COMPOUND)
+
+
+def test_account_numbers_and_separators_begin_no_line():
+    assert "DE02 1203 0000 0000 2020 51" in text_of(send("service-tax-certificate", {}))
+    parties = [{"name": LONG}] * 5
+    assert "\n\u00b7" not in text_of(send("service-contract", {"parties": parties}))
+
+
+def test_days_are_written_as_their_language_has_them():
+    for lang, day in (("de", "Mo., 2. März"), ("he", "במרץ"), ("ja", "3月2日")):
+        assert day in text_of(send("service-timesheet", {"lang": lang})).replace("\u2009", "")
+
+
+@pytest.mark.parametrize("template", ["service-invoice", "service-credit-note", "service-quote"])
+def test_a_quantity_stands_before_its_unit_on_an_arabic_page(template):
+    lines = [{"text": "a", "qty": 7, "unit": "pcs", "price": 1}]
+    assert "7 pcs" in text_of(send(template, {"lang": "ar", "lines": lines}))
+
+
+def test_an_address_in_an_arabic_line_of_the_sender_keeps_its_order():
+    shown = text_of(send("service-statement", {"lang": "ar", "issuer": {"name": "مصرف الميناء"}}))
+    assert "\u00b7 4 Quayside \u00b7 Newcastle" in shown
+
+
 def accessible(template: str) -> bytes:
     """Return a template that promises to conform to PDF/UA-1."""
     source = re.sub(r'(<document\b[^>]*?)\sprofile="[^"]*"', r"\1", TEMPLATES[template].decode())
