@@ -80,7 +80,8 @@ def join_isolates(text: str, runs: list[tuple[int, int, int]]) -> list[tuple[int
     """
     levels = [level for start, end, level in runs for _ in range(start, end)]
     for start, end in sorted(_match_isolates(text.translate(_TYPES)).items(), reverse=True):
-        if set(levels[start + 1 : end]) == {levels[start] + 2}:
+        inner = levels[start] + 2
+        if levels[start + 1] == inner and set(levels[start + 1 : end]) == {inner}:
             levels[start + 1 : end] = [levels[start]] * (end - start - 1)
     return _find_runs(levels)
 
@@ -187,7 +188,7 @@ def _find_embeddings(types: str, base: int) -> tuple[list[int], list[str]]:
         if override and letter not in "lrdepX":
             resolved_types[at] = override
         if letter == "f":
-            is_rtl = _first_strong(types[at + 1 : ends.get(at, len(types))])
+            is_rtl = stack.has_room and _first_strong(types[at + 1 : ends.get(at, len(types))])
             stack.push("j" if is_rtl else "i")
         elif letter in "lrdeij":
             stack.push(letter)
@@ -202,16 +203,17 @@ class _DirectionalStatusStack:
         self._overflow_isolates = 0
         self._overflow_embeddings = 0
 
+    @property
+    def has_room(self) -> bool:
+        """Whether nothing is open that did not fit."""
+        return not self._overflow_isolates and not self._overflow_embeddings
+
     def push(self, kind: str) -> None:
         """Open an embedding, an override or an isolate (rules X2 to X5c)."""
         level = self.entries[-1][0]
         is_isolate = kind in "ij"
         following = (level + 1) | 1 if kind in "rej" else (level + 2) & ~1
-        if (
-            following <= _MAX_DEPTH
-            and not self._overflow_isolates
-            and not self._overflow_embeddings
-        ):
+        if following <= _MAX_DEPTH and self.has_room:
             self.entries.append((following, {"d": "L", "e": "R"}.get(kind, ""), is_isolate))
         elif is_isolate:
             self._overflow_isolates += 1

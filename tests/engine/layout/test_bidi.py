@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.layout.builders import PARAGRAPH, TEXT, SquareFonts, context
-from workers.engine.bidi import reorder, resolve_levels
+from workers.engine.bidi import join_isolates, reorder, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.layout.lines.breaking import break_lines
 from workers.engine.layout.lines.drawing import set_phrase
@@ -83,6 +84,14 @@ def test_lines_look_as_another_implementation_sets_them(is_rtl, text):
 def test_any_text_has_a_level_for_each_character(text, is_rtl):
     assert len(levels(text, is_rtl=is_rtl)) == len(text)
     assert sorted(seen(text, is_rtl=is_rtl)) == sorted(text)
+
+
+@pytest.mark.parametrize("initiator", ["\u2067", "\u2068"])
+def test_isolates_deeper_than_any_level_cost_little(initiator: str):
+    text = initiator * 20_000 + "\u05d0" + "\u2069" * 20_000
+    begun_at = time.process_time()
+    join_isolates(text, resolve_levels(text, is_rtl=False))
+    assert time.process_time() - begun_at < 1
 
 
 def test_text_with_right_to_left_characters_is_detected():
