@@ -514,6 +514,8 @@ def _open_documents(
         return
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as spool:
         for payload in documents:
+            if not isinstance(payload, Mapping):  # such as the names of the members of one payload
+                raise TypeError(f"documents: got {payload!r:.60}; accepted are payloads")
             spool.write(json.dumps(payload).encode() + b"\n")
         yield cast("BinaryIO", spool), "application/x-ndjson"
 

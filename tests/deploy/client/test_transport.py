@@ -142,6 +142,11 @@ def test_a_preview_option_that_does_not_exist_is_never_sent() -> None:
         Pressroom("http://127.0.0.1:9", "pr_1").preview("t", paylod={})
 
 
+def test_the_members_of_one_payload_are_no_batch() -> None:
+    with pytest.raises(TypeError, match="got 'number'; accepted are payloads"):
+        Pressroom("http://127.0.0.1:9", "pr_1").submit_batch("t", {"number": 1})
+
+
 def test_a_document_and_data_exclude_each_other() -> None:
     farm = Pressroom("http://127.0.0.1:9", "pr_1")
     with pytest.raises(ValueError, match="neither a document nor data"):

@@ -50,6 +50,7 @@ _TYPED: Final = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d", "-"),
     **dict.fromkeys("\u2022\u2027\u22c5", "\u00b7"),
     **dict.fromkeys("\u2044\u2215", "/"),
+    "\u1e9e": "SS",  # the only letter whose small one is accepted
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f", ""),
 }
 _MAX_ADAPTED: Final = 1000  # characters of a text; no member takes as many

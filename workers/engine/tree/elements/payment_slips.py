@@ -6,9 +6,9 @@ positioned boxes of 210 × 105 mm at the foot of a page. What they show is writt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from typing import Final, TypeVar
 
 from workers.engine.barcodes import (
@@ -38,6 +38,7 @@ BILL_VALUE: Final = "qr-bill-value"
 # Values of 8 pt in the receipt: lines beside three headings and the space between them, and characters.
 _RECEIPT_LINES: Final = 12
 _RECEIPT_CHARACTERS: Final = 32
+_ZERO: Final = re.compile(r" *[+-]?0+(\.0+)?(E[+-]?[0-9]+)? *")
 _SCISSORS: Final = "✂"
 
 
@@ -129,9 +130,7 @@ def _complete(value: object, language: str, state: BuildState, location: SourceL
         return value
     warn_of_signs("qr-bill", value, state, location)
     adapted, _ = adapt_signs(value)
-    amount = adapted.get("amount")
-    is_nothing = isinstance(amount, int | Decimal) and not isinstance(amount, bool) and amount == 0
-    if is_nothing and not adapted.get("message"):
+    if _ZERO.fullmatch(str(adapted.get("amount"))) and not adapted.get("message"):
         words = NOTICES[language]
         state.findings.warn(
             BILL_VALUE, f'The amount of "qr-bill" is 0, so its message is "{words}"', location
