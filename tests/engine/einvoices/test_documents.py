@@ -17,6 +17,7 @@ from tests.engine.finish.archive_rules import find_violations
 from tests.golden.case import OPTIONS as PLAIN_OPTIONS
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.einvoices.files import read_invoice
+from workers.engine.einvoices.findings import RuleViolation, Verdict
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, Rendered
 from workers.rules.judging import Judge
@@ -314,6 +315,16 @@ def test_an_invoice_of_the_french_extension_keeps_its_rules():
     for syntax in ("cii", "ubl"):
         profile = f'profile="extended-ctc-fr" syntax="{syntax}" rules="official"'
         assert rendered(document(profile=profile)).warnings == ()
+
+
+def test_rules_of_countries_are_warnings_in_peppol():
+    class National(Judge):
+        def judge(self, content, facts):
+            return Verdict((RuleViolation("SE-R-005", "/seller", "For Swedish suppliers"),))
+
+    payload = Payload(PayloadKind.XML, document(profile='profile="peppol"').encode())
+    made = render(None, payload, options=replace(OPTIONS, judge=National()))
+    assert [(one.code, "SE-R-005" in one.message) for one in made.warnings] == [("einvoice-rule", True)]  # fmt: skip
 
 
 def test_rules_of_france_are_asked_once_for_invoices_of_one_form():

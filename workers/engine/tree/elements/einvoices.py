@@ -122,12 +122,14 @@ class CompiledInvoice:
         return stated
 
     def _check_officially(self, stated: StatedInvoice, scope: Scope) -> None:
-        """Report what official files say, if the document wants it, and as warnings of French invoices."""
+        """Report what official files say, if the document wants it, and as warnings where countries have rules."""
         state = scope.state
         is_wanted = self._rules.read(scope) == "official"
-        is_french = einvoices.find_country(stated.record) == "FR" and state.judge is not None
+        has_national_rules = state.judge is not None and (
+            stated.profile.name == "peppol" or einvoices.find_country(stated.record) == "FR"
+        )
         form = None if is_wanted else _describe_form(stated.record)
-        if not (is_wanted or is_french) or form in self._sound:
+        if not (is_wanted or has_national_rules) or form in self._sound:
             return
         written = einvoices.read_invoice(
             einvoices.write_invoice(stated.record, stated.profile, stated.syntax)
