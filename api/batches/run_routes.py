@@ -81,9 +81,12 @@ class PlanRoutes(Routes):
         check_plan(wanted)
         if wanted.bundle is not None:
             parse_reference(wanted.bundle.cover, field="bundle.cover")
-        account_id = current_principal().state.account_id
+        principal = current_principal()
         with self._ports.database.session() as session:
-            stored, is_new = put_plan(session, account_id, plan, wanted, at=now())
+            stored, is_new = put_plan(session, principal.state.account_id, plan, wanted, at=now())
+            if is_new:
+                details = {"version": stored.version}
+                record_change(session, principal, "plan.stored", plan, details)
         return write_json(stored.show(), 201 if is_new else 200)
 
     @get("/v2/plans", {200: json_response("The plans.", "Plans")})
@@ -122,6 +125,8 @@ class PlanRoutes(Routes):
         check_plan_name(plan)
         with self._ports.database.session() as session:
             was_there = delete_plan(session, current_principal().state.account_id, plan)
+            if was_there:
+                record_change(session, current_principal(), "plan.deleted", plan)
         if not was_there:
             raise ServiceError(404, f"The plan {plan!r} does not exist.")
         return Response(status=204)

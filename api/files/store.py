@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final, cast
 
 from api.admission.body import SPOOL_BYTES, Body
-from api.auth.guard import Principal
+from api.auth.guard import Principal, record_change
 from api.jobs.inspection import Inspections
 from api.jobs.remote_images import ConcurrencyLimit
 from api.ports import Cell, Ports
@@ -189,6 +189,8 @@ class FileStore:
         self._drop_pin(name, principal)
         with self._ports.database.session() as session:
             sha256 = self._kind.files.delete(session, workspace_id, name)
+            if sha256 is not None:
+                record_change(session, principal, f"{self._kind.singular}.deleted", name)
         if sha256 is not None:
             self._delete_unreferenced(workspace_id, sha256)
         return sha256 is not None
@@ -215,9 +217,12 @@ class FileStore:
             )
             self._drop_pin(name, principal)
             with ports.database.session() as session:
-                return files.record(
+                stored = files.record(
                     session, room, properties=properties, user=principal.user, at=now()
                 )
+                details = {"sha256": properties["sha256"]}
+                record_change(session, principal, f"{self._kind.singular}.stored", name, details)
+                return stored
         except BaseException:
             self._release(room)
             raise

@@ -208,6 +208,9 @@ class TemplateRoutes(Routes):
                 user=principal.user,
                 at=now(),
             )
+            if record is not None:
+                details = {"sha256": record.sha256}
+                record_change(session, principal, "template.changed", template, details)
         if record is None:
             raise own_template_not_found(template)
         found = find_findings(principal, TemplateReference(template), self._ports)

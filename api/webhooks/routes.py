@@ -211,6 +211,7 @@ class WebhookRoutes(_TargetRoutes):
                 secret=self._ports.secret_cipher.encrypt(secret),
                 at=now(),
             )
+            record_change(session, current_principal(), "webhook.rotated", webhook_id)
         return write_json({**webhook.show(), "secret": secret})
 
     @get(

@@ -153,6 +153,7 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
     caller.post("/v2/templates?name=A", data="<document/>", content_type="application/xml")
     template = caller.get("/v2/templates").json["templates"][0]["id"]
     path = f"/v2/templates/{template}"
+    caller.put(path, data="<document></document>", content_type="application/xml")
     caller.post(f"{path}/versions")
     caller.post(f"{path}/versions")  # unchanged content is no version
     caller.put(f"{path}/tags/stable", json={"version": 1})
@@ -162,11 +163,18 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
     caller.delete(path)
     key = caller.post("/v2/keys", json={"name": "Shop"}).json["id"]
     caller.delete(f"/v2/keys/{key}")
+    caller.delete("/v2/images/logo.png")  # there is none
+    for _ in range(2):  # the second time it is the same
+        caller.put("/v2/plans/letters", json={"duplex": True})
+    caller.delete("/v2/plans/letters")
+    hook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
+    caller.post(f"/v2/webhooks/{hook}/rotate")
     operator.patch(f"/v2/admin/accounts/{account.account_id}", json={"plan": "paid"})
     page = caller.get("/v2/audit?limit=3").json
     rest = caller.get(f"/v2/audit?start_after={page['next_cursor']}").json
     entries = [*page["entries"], *rest["entries"]]
     assert [(each["action"], each["subject"]) for each in reversed(entries)] == [
+        ("template.changed", template),
         ("version.published", template),
         ("tag.set", template),
         ("tag.removed", template),
@@ -174,6 +182,10 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
         ("template.deleted", template),
         ("key.created", key),
         ("key.revoked", key),
+        ("plan.stored", "letters"),
+        ("plan.deleted", "letters"),
+        ("webhook.created", hook),
+        ("webhook.rotated", hook),
         ("account.changed", account.account_id),
     ]
     actors = {each["actor"].partition(":")[0] for each in entries}

@@ -99,6 +99,8 @@ def test_bytes_shared_by_two_names_are_stored_until_both_are_deleted(caller, set
         assert len(blob_names(settings)) == left
     assert caller.get(f"/v2/{kind.folder}/two").status_code == 404
     assert caller.delete(f"/v2/{kind.folder}/two").status_code == 404
+    log = [each["action"].partition(".")[2] for each in caller.get("/v2/audit").json["entries"]]
+    assert log == ["deleted"] * 2 + ["stored"] * 2
 
 
 @OF_BOTH
