@@ -256,3 +256,13 @@ def test_entities_of_namespaces_are_read() -> None:
     )
     image = converted(declared + root + b"</svg>")
     assert (image.width, image.omitted) == (9, ())
+
+
+def test_namespaces_may_be_declared_as_attributes_of_the_document_type() -> None:
+    declared = (
+        b"<!DOCTYPE svg [<!ELEMENT svg ANY><!ATTLIST svg xmlns CDATA #FIXED 'http://www.w3.org/2000/svg' "
+        b"xmlns:xlink CDATA #FIXED 'http://www.w3.org/1999/xlink'>]>"
+    )
+    drawing = b'<defs><rect id="a" width="9" height="9"/></defs><use xlink:href="#a"/></svg>'
+    image = converted(declared + b'<svg width="9" height="9">' + drawing)
+    assert (image.width, image.omitted) == (9, ())

@@ -156,10 +156,11 @@ def read_svg(data: bytes) -> SvgElement:
     """Parse a file and return its root.
 
     A document type is ignored: many drawings have the one of SVG 1.1, and it is never fetched. Of its
-    declarations entities of plain text are accepted, as Illustrator writes them for its namespaces.
+    declarations entities of plain text and values of attributes are followed, as drawing programs write
+    them for namespaces.
 
     Raises:
-        UndrawableError: Not well-formed, not SVG, with other declarations, or over a limit.
+        UndrawableError: Not well-formed, not SVG, with other entities, or over a limit.
     """
     if len(data) > MAX_BYTES:
         raise UndrawableError(
@@ -181,16 +182,18 @@ class _Reader:
         self._element_count = 0
         self._references = 0
         self._longest_entity = 0
+        self._tags = 0
+        self._defaults = 0
 
     def read(self, data: bytes) -> SvgElement | None:
         self._references = data.count(b"&")
+        self._tags = data.count(b"<")
         handlers = {
             "StartElementHandler": self._start,
             "EndElementHandler": self._end,
             "CharacterDataHandler": self._characters,
             "EntityDeclHandler": self._check_entity,
-            "ElementDeclHandler": self._refuse_declaration,
-            "AttlistDeclHandler": self._refuse_declaration,
+            "AttlistDeclHandler": self._check_default,
         }
         try:
             parse_xml(data, handlers, separator=" ")
@@ -232,16 +235,19 @@ class _Reader:
     def _check_entity(self, _name: str, is_parameter: bool, value: str | None, *_: object) -> None:
         """Refuse an entity that is external, contains markup or others, or grows the text much."""
         if is_parameter or value is None or any(mark in value for mark in "&<%"):
-            self._refuse_declaration()
-        self._longest_entity = max(self._longest_entity, len(value or ""))
+            raise UndrawableError(
+                "The SVG declares entities in its document type that are not plain text",
+                advice="Save it as plain SVG, without declarations.",
+            )
+        self._longest_entity = max(self._longest_entity, len(value))
         if self._longest_entity * self._references > MAX_EXPANDED:
             raise make_limit_error("characters in its entities", MAX_EXPANDED)
 
-    def _refuse_declaration(self, *_: object) -> None:
-        raise UndrawableError(
-            "The SVG declares entities in its document type that are not plain text",
-            advice="Save it as plain SVG, without declarations.",
-        )
+    def _check_default(self, _tag: str, _name: str, _type: str, value: str | None, _: bool) -> None:
+        """Refuse values of attributes that each of the elements may have, if they grow the text much."""
+        self._defaults += len(value or "")
+        if self._defaults * self._tags > MAX_BYTES:
+            raise make_limit_error("characters in its declared attributes", MAX_BYTES)
 
 
 def _strip_namespaces(attributes: dict[str, str]) -> dict[str, str]:
