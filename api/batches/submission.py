@@ -161,8 +161,9 @@ def receive_batch(
         plan = _find_plan(batch_request, principal, ports)
         bundle = plan.plan.bundle if plan else None
         tray = parse_reference(bundle.cover, field="bundle.cover") if bundle else None
+        is_merged = batch_request.output is BatchOutput.MERGED
         order, subject = (
-            find_order(principal, ports, has_record=batch_request.output is not BatchOutput.MERGED),
+            find_order(principal, ports, has_record=not is_merged, is_merged=is_merged),
             check_subject(current_query().get("subject")),
         )
         cover = pin_template(tray, principal, ports) if tray else None

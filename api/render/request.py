@@ -22,7 +22,7 @@ from shared.templates.linking import pin_content
 from shared.templates.pinning import read_pin, write_pin
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import EMPTY_SHA256
-from shared.webhooks.destinations import Destination
+from shared.webhooks.destinations import Destination, FileForm
 from shared.webhooks.repository import find_target
 
 DEFAULT_FLOW: Final = "body"
@@ -183,12 +183,15 @@ class Order:
     send_at: datetime | None
 
 
-def find_order(principal: Principal, ports: Ports, *, has_record: bool) -> Order | None:
+def find_order(
+    principal: Principal, ports: Ports, *, has_record: bool, is_merged: bool = False
+) -> Order | None:
     """Return where and when the results of the request are delivered, None for nowhere.
 
     Raises:
         ServiceError: 404, the account has no such destination; 400, its mails need values of a payload, and
-            a result has not `has_record`, or `send_at` is no moment of the time that results are kept.
+            a result has not `has_record`, its Peppol envelopes need the invoice of each document, and files
+            are merged, or `send_at` is no moment of the time that results are kept.
     """
     account_id = principal.state.account_id
     destination_id, send_at = map(current_query().get, ("deliver", "send_at"))
@@ -204,6 +207,11 @@ def find_order(principal: Principal, ports: Ports, *, has_record: bool) -> Order
             400,
             "The mails of the destination need values of the payload: deliver renders of JSON, and batches with "
             "a PDF for each document.",
+        )
+    if is_merged and found.settings.file is FileForm.PEPPOL:
+        raise ServiceError(
+            400,
+            "The destination takes the invoice of each document: deliver PDFs that are not merged.",
         )
     return Order(found, None if send_at is None else _read_send_at(send_at, kept))
 

@@ -66,11 +66,11 @@ class ShownFile(ShownRecord, frozen=True):
 class DeliveredFiles(ShownRecord, frozen=True):
     """How many files of a batch with `deliver` its destination has, the index or manifest among them."""
 
-    pending: Annotated[int, doc("Files that are attempted, now or later.", minimum=0)] = 0
-    delivered: Annotated[int, doc("Files that it has.", minimum=0)] = 0
+    pending: Annotated[int, doc("Files that are attempted, now or later.", minimum=0)]
+    delivered: Annotated[int, doc("Files that it has.", minimum=0)]
     undelivered: Annotated[
         int, doc("Files that were given up: see GET /v2/deliveries?status=failed.", minimum=0)
-    ] = 0
+    ]
 
 
 class RunAccount(ShownRecord, frozen=True):

@@ -211,6 +211,15 @@ def test_mails_that_need_a_payload_are_not_ordered_without(caller, template):
         assert "need values of the payload" in answer.json["message"]
 
 
+@pytest.mark.parametrize("query", ["output=merged", "plan=letters"])
+def test_merged_files_are_not_ordered_for_peppol(caller, template, query):
+    caller.put("/v2/plans/letters", json={"duplex": True})
+    path = f"/v2/batches?template={template}&deliver={add(caller, file='peppol')}&{query}"
+    answer = caller.post(path, data=b"{}\n", content_type="application/x-ndjson")
+    assert answer.status_code == 400
+    assert "invoice of each document" in answer.json["message"]
+
+
 def test_only_a_render_on_record_is_delivered(caller):
     answer = caller.post(f"/v2/pdf?deliver={add(caller)}", **XML)
     assert answer.status_code == 400

@@ -442,6 +442,8 @@ def test_the_index_of_a_run_is_delivered_after_its_files(caller, run, ports, dat
     names = {f"{batch_id}-{number}.pdf" for number in (1, 2, 3)} | {f"{batch_id}.csv"}
     assert {each["name"] for each in found} == names
     assert caller.get("/v2/deliveries?status=delivered").json["deliveries"] == []
+    account = account_of(caller, batch_id)["deliveries"]
+    assert account == {"pending": 4, "delivered": 0, "undelivered": 0}
     with database.session() as session:
         for status, number in (("failed", 1), ("delivered", 2)):
             named = webhook_deliveries.c.name == f"{batch_id}-{number}.pdf"

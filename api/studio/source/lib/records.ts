@@ -756,9 +756,9 @@ export interface RunFile {
 }
 
 export interface DeliveredFiles {
-  pending?: number;
-  delivered?: number;
-  undelivered?: number;
+  pending: number;
+  delivered: number;
+  undelivered: number;
 }
 
 export interface RunAccount {
