@@ -155,7 +155,7 @@ def _has_type(entry: Record, invoice: InvoiceRecord) -> bool:
 
 
 def _has_number_scheme(entry: Record, _: InvoiceRecord) -> bool:
-    return entry.get("electronicAddressScheme", "0088").isdecimal()
+    return str(entry.get("electronicAddressScheme", "0088")).isdecimal()
 
 
 def _has_currency_of_its_own(entry: Record, _: InvoiceRecord) -> bool:
