@@ -322,6 +322,14 @@ class TestSpans:
         backgrounds = [fills(page)[-1] for page in laid(made).pages]
         assert [height for _, _, _, height in backgrounds] == [90, 100, 50]
 
+    def test_a_row_beside_a_spanning_cell_begins_below_others_if_no_page_holds_it(self):
+        first = spanning((1, 2), (1, 1))
+        second = spanning((1, 1), under=first)
+        made = table(body(tr(first, "a", "b"), tr(second, (lines_of(23),)), tr(TWO, "d", "e")))
+        assert [len(page) for page in pages(p("x"), made)] == [1 + 2 + 8, 10, 5 + 2]
+        lower = table(body(tr(first, "a", "b"), tr(second, (lines_of(10),))))
+        assert [len(page) for page in pages(p("x"), lower)] == [1 + 2, 10]
+
     def test_a_spanning_cell_taller_than_a_page_goes_on_beside_its_last_row(self):
         first = spanning((1, 2), (1, 1))
         second = spanning((1, 1), under=first)

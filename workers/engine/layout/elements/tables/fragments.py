@@ -602,16 +602,20 @@ class RowBreaker:
         return BrokenRows(self.rows, self.tops[-1], resume)
 
     def _place(self, index: int, starts: tuple[Resume, ...] | None) -> RowBlock | None:
-        """Return a row or the part of it that fits, None if it goes to the next area as a whole."""
+        """Return a row or the part of it that fits, None if it goes to the next area as a whole.
+
+        Of the rows after the first, only those are broken that no area holds.
+        """
         whole = self.grid.row(self.context, index)
         left = max(self.room - self.tops[-1], 0.0)
         height = own_height(whole.plan, whole.contents)
         placed = whole._replace(height=height, contents=[*whole.contents], heights=None)
         if starts is not None or height > left + EPSILON:
-            if self.rows:
+            if self.rows and height <= self.context.area.height:
                 return None
-            placed = self._split(whole, left, starts)
-            if not self.is_forced and not any(placed.contents):
+            is_forced = self.is_forced and not self.rows
+            placed = self._split(whole, Region(0.0, left, is_forced), starts)
+            if not is_forced and not any(placed.contents):
                 return None
         if starts is None:
             self.spans += [
@@ -627,9 +631,10 @@ class RowBreaker:
         # Cells that end with it need more: it fills the area and continues beside them.
         return placed._replace(height=left, resumes=(DONE,) * len(whole.plan.cells))
 
-    def _split(self, whole: RowBlock, room: float, starts: tuple[Resume, ...] | None) -> RowBlock:
+    def _split(
+        self, whole: RowBlock, region: Region, starts: tuple[Resume, ...] | None
+    ) -> RowBlock:
         """Return the part that fits of the cells that do not span rows."""
-        region = Region(0.0, room, self.is_forced)
         contents: list[CellLayout] = []
         resumes: list[Resume] = []
         height = 0.0
