@@ -108,3 +108,22 @@ def test_lines_begin_with_small_kana_where_that_is_asked_for(text, strict, norma
         with pypdfium2.PdfDocument(pdf) as document:
             found = document[0].get_textpage().get_text_range().split()
         assert found == lines, value
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("一二三四五六七八九十百", ["一二三四五六七八九", "十百"]),
+        ("一二三四五六七八九十百千", ["一二三四五六七八九十", "百千"]),
+        # The line before the last would have a hole.
+        ("一二三四 abcdefghijklm", ["一二三四", "abcdefghijklm"]),
+    ],
+)
+def test_pretty_lines_of_ideographs_leave_two_for_the_last_line(text, lines):
+    template = prepare_template(
+        f'<document lang="ja"><page size="201pt auto" margin="0"/><style element="p" font-size="{SIZE}pt"/>'
+        f'<flow><p text-wrap="pretty">{text}</p><p>{text}</p></flow></document>'.encode()
+    )
+    pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    with pypdfium2.PdfDocument(pdf) as document:
+        assert document[0].get_textpage().get_text_range().split()[: len(lines)] == lines

@@ -268,7 +268,7 @@ def _break_long_list(
     characters = _ClusterPositions(hlist)
     may_cut = style.breaks_anywhere and style.white_space in _WRAPPING
     total_fit = _make_total_fit(hlist, style, breakpoints, width)
-    hyphens = _HyphenLimiter(hlist, style, breakpoints, width)
+    chooser = _LineChooser(hlist, style, breakpoints, width)
     while True:
         for box in total_fit(start, indents) if total_fit else ():
             result.starts.append(start)
@@ -290,7 +290,7 @@ def _break_long_list(
         ):
             number -= 1
         if number >= at:
-            number = hyphens.choose(at, number, limit)
+            number = chooser.choose(at, number, limit)
             end = BoxPosition(breakpoints[number], -1, hlist.rights[breakpoints[number]])
             following = breakpoints[number] + 1
         elif (
@@ -319,8 +319,8 @@ def _break_long_list(
         indents = indents[1:]
 
 
-class _HyphenLimiter:
-    """Applies the limits of hyphenation to lines that are filled one after the other."""
+class _LineChooser:
+    """Applies the limits of hyphenation and runts to lines that are filled one after the other."""
 
     def __init__(
         self, hlist: HorizontalList, style: ParagraphStyle, breakpoints: Sequence[int], width: float
@@ -331,12 +331,14 @@ class _HyphenLimiter:
         self._width = width
         self._zone = self._limits.zone.resolve(width) or 0.0
         self._hyphens = 0  # of the lines before, one below the other
+        # Where `pretty` leaves a list to this, its last line has two words, too, or two ideographs.
+        self._runt = len(breakpoints) - 2 if style.text_wrap is TextWrap.PRETTY else -1
 
     def choose(self, first: int, number: int, limit: float) -> int:
         """Return the breakpoint for a line, from those up to `number` that fit into `limit` points."""
         if not self._is_soft(number):
             self._hyphens = 0
-            return number
+            return number - 1 if number == self._runt and self._leaves_two(first) else number
         whole = number - 1
         while whole >= first and self._is_soft(whole):
             whole -= 1
@@ -348,6 +350,12 @@ class _HyphenLimiter:
 
     def _is_soft(self, number: int) -> bool:
         return self._hlist.boundaries[self._breakpoints[number]] == DISCRETIONARY
+
+    def _leaves_two(self, first: int) -> bool:
+        """Return whether the line before the last may end a word earlier: both stay well filled."""
+        hlist, box = self._hlist, self._breakpoints[self._runt - 1]
+        rest = hlist.rights[-1] - hlist.lefts[box + 1]
+        return self._runt > first and not self._is_soft(self._runt - 1) and rest < self._width / 2
 
     def _needs_whole(self, box: int, limit: float) -> bool:
         """Return whether a line ends with a box, with a whole word, for it may not have a hyphen."""
