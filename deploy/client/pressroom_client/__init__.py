@@ -19,7 +19,8 @@ With asyncio, call the methods with `asyncio.to_thread`. `verify` checks the sig
 delivery.
 
 Requests are retried after 429, 503 and connection errors, with the delay of `Retry-After`. Every render
-request has an Idempotency-Key, so that a retry is rendered and metered once.
+request has an Idempotency-Key, so that a retry is rendered and metered once; a POST without one is not
+sent again when its answer was lost.
 """
 
 from pressroom_client.client import Pressroom

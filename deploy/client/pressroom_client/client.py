@@ -127,7 +127,8 @@ class Pressroom:
     ) -> bytes:
         """Render a document and return the XML of its electronic invoice; UBL contains the PDF.
 
-        It has no idempotency key: a call that is repeated is rendered again.
+        It has no idempotency key: a call that is repeated is rendered again, so this method repeats none whose
+        answer was lost.
         """
         request = _request(document, options)
         request["headers"] = {

@@ -124,17 +124,16 @@ class Transport:
         self._url = url.rstrip("/")
         self._key = key
         self._pool = urllib3.PoolManager(
-            maxsize=16,
-            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=timeout_seconds),
-            retries=_Retry(
-                attempts - 1,
-                allowed_methods=None,  # all: renders and batches have an Idempotency-Key
-                status_forcelist=(HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE),
-                raise_on_status=False,
-                backoff_factor=BACKOFF_SECONDS,
-                backoff_max=_MAX_BACKOFF_SECONDS,
-                backoff_jitter=BACKOFF_SECONDS,
-            ),
+            maxsize=16, timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=timeout_seconds)
+        )
+        self._retries = _Retry(
+            attempts - 1,
+            allowed_methods=None,  # all: see `stream`
+            status_forcelist=(HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE),
+            raise_on_status=False,
+            backoff_factor=BACKOFF_SECONDS,
+            backoff_max=_MAX_BACKOFF_SECONDS,
+            backoff_jitter=BACKOFF_SECONDS,
         )
 
     def close(self) -> None:
@@ -195,12 +194,21 @@ class Transport:
         body = options.get("body")
         if (fields := options.get("fields")) is not None:
             body, sent["Content-Type"] = json.dumps(fields), "application/json"
+        # What a lost answer was of may be done and metered (RFC 9110, 9.2.2), such as a reprint.
+        is_once = method == "POST" and "Idempotency-Key" not in sent
+        retries = self._retries.new(read=0) if is_once else self._retries
         encoded = body.encode() if isinstance(body, str) else body
         if encoded is not None and not isinstance(encoded, bytes):
             encoded.seek(0)
         try:
             response = self._pool.request(
-                method, url, headers=sent, body=encoded, preload_content=False, redirect=False
+                method,
+                url,
+                headers=sent,
+                body=encoded,
+                retries=retries,
+                preload_content=False,
+                redirect=False,
             )
         except (HTTPError, OSError) as error:
             raise FarmUnreachable(f"{self._url} cannot be reached: {error}") from error

@@ -66,6 +66,19 @@ def test_a_temporary_error_is_retried(serve, refusal) -> None:
     assert keys[0] == keys[1]
 
 
+@pytest.mark.parametrize("refusal", [b"", AWAY], ids=["cut", "503"])
+def test_a_call_without_a_key_is_not_done_twice(serve, refusal) -> None:
+    """A reprint, or the XML of an invoice, is metered each time; one that is refused was not done."""
+    server = script(serve, refusal, PDF)
+    with Pressroom(server.url(""), "pr_1") as farm:
+        if refusal:
+            assert farm.render_invoice("<document/>") == b"%PDF"
+            return
+        with pytest.raises(FarmUnreachable):
+            farm.reprint("batch_1", first=0, last=9)
+    assert len(server.requests) == 1
+
+
 def test_a_permanent_error_is_raised_at_once(serve) -> None:
     server = script(serve, TAKEN)
     with pytest.raises(ApiError, match="taken") as refused:
