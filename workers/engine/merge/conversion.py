@@ -249,14 +249,6 @@ def _check_bounds(field: Field, value: Any) -> None:
 # --- whole data -----------------------------------------------------------------------------------------
 
 
-def _names_by_label(field: Field) -> Iterator[str]:
-    """Yield what a field may be called by its label: `tax rate`, and for a number `tax` too."""
-    label = _LABEL_END.split(field.label or "")[0]
-    yield label
-    if field.type is FieldType.DECIMAL:
-        yield from label.split()[:1]
-
-
 class DataConverter:
     """Converts merged data by the declarations of one template.
 
@@ -322,13 +314,14 @@ class DataConverter:
 
     def _suggest_labelled(self, name: str, absent: AbstractSet[str]) -> str:
         """Return the absent member whose label a member has as its name, as `quantity` for `qty`."""
-        fields = chain.from_iterable((self._fields, *(plan for _, plan in self._datasets)))
-        labels = {
-            called: field.path[-1]
-            for field, _ in fields
-            if field.label and field.path[-1] in absent
-            for called in _names_by_label(field)
-        }
+        labels: dict[str, str] = {}
+        for field, _ in chain(self._fields, *(plan for _, plan in self._datasets)):
+            label = _LABEL_END.split(field.label or "")[0].strip()
+            if label and field.path[-1] in absent:
+                is_number = field.type is FieldType.DECIMAL  # `tax` is enough for a tax rate
+                labels |= dict.fromkeys(
+                    (label, label.split()[0] if is_number else label), field.path[-1]
+                )
         near = find_nearest(name, labels)
         return f'; did you mean "{labels[near]}"?' if near else ""
 
