@@ -260,7 +260,7 @@ def test_an_invoice_arrives_in_its_envelope_for_peppol(sftp, outbox, deliver, bl
     assert name == "job_1.xml"
     header, invoice = etree.fromstring(content)
     parties = header.xpath("*[local-name()='Sender' or local-name()='Receiver']/*/text()")
-    assert parties == ["0208:0123456749", "EM:b@example.com"]
+    assert parties == ["0208:0123456749", "9957:FR12345678901"]
     scopes = header.xpath("*[local-name()='BusinessScope']/*/*/text()")
     assert scopes == [
         "DOCUMENTID",
