@@ -81,7 +81,8 @@ def make_backup(folder: DataFolder, target: Path) -> Manifest:
 def restore_backup(source: Path, folder: DataFolder, *, replace: bool = False) -> Manifest:
     """Restore a data folder from a backup.
 
-    With `replace` the existing data are moved to a subfolder, never deleted. The archive is read and
+    With `replace` the existing data are moved to a folder beside it, in a volume of its own
+    to one in it, and never deleted. The archive is read and
     checked completely before anything is changed.
 
     Raises:
@@ -275,6 +276,9 @@ def _set_aside(folder: DataFolder, parts: list[Path]) -> None:
             empty.rmdir()
     if not parts:
         return
-    aside = Path(tempfile.mkdtemp(prefix=f"replaced-{now():%Y%m%dT%H%M%S}-", dir=folder.path))
+    prefix, home = f"replaced-{now():%Y%m%dT%H%M%S}-", folder.path
+    if os.access(home.parent, os.W_OK) and home.stat().st_dev == home.parent.stat().st_dev:
+        prefix, home = f"{home.name}.{prefix}", home.parent
+    aside = Path(tempfile.mkdtemp(prefix=prefix, dir=home))
     for part in parts:
         part.replace(aside / part.name)

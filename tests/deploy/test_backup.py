@@ -149,7 +149,7 @@ def test_an_existing_farm_is_replaced_only_with_the_option_and_moved_aside(folde
     assert contents(folder.path).items() >= before.items()
     restore_backup(tmp_path / "b.tgz", folder, replace=True)
     assert "later@example.org" not in emails(folder)
-    [aside] = folder.path.glob("replaced-*")
+    [aside] = folder.path.parent.glob(f"{folder.path.name}.replaced-*")
     assert (aside / "redis/appendonly.aof").read_text() == "queue"
     assert (aside / "blobs/images/a/0001").read_bytes() == b"one"
     assert not folder.redis.exists()
