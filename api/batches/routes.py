@@ -128,7 +128,7 @@ class BatchRoutes(Routes):
             ),
             Parameter(
                 "plan",
-                string("A plan, or name@version.", maxLength=80, examples=["letters@1"]),
+                string("A plan, name@version or name@tag.", maxLength=125, examples=["letters@1"]),
                 "The output plan: the order of the documents, the files that they go to, an index; "
                 "the batch is merged.",
             ),

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from flask import Response, request
+from msgspec.structs import replace
 
-from api.admission.body import receive_record
+from api.admission.body import receive_fields, receive_record
 from api.auth.guard import current_principal, record_change
 from api.batches.routes import find_own_batch, require_files
 from api.http import write_json
@@ -30,12 +31,22 @@ from api.operations.model import (
 from api.operations.parameters import FILE_ERRORS, FILE_REQUEST_HEADERS, NO_CONTENT, file_responses
 from api.pdf_headers import write_content_disposition
 from api.stored_files import BlobFile, expired, send_file
+from api.templates.fields import check_tag, parse_version, read_version
 from shared.auth.scopes import Scope
 from shared.batches.decisions import HeldDocuments, Reprint, decide, order_reprint
 from shared.batches.plans import IndexFormat, Plan, check_plan, check_plan_name
 from shared.batches.records import Batch, BatchStatus
 from shared.batches.runs import INDEX_NUMBER, PROOF_NUMBER, StoredFile, list_files, read_account
-from shared.batches.stored_plans import MAX_PLANS, delete_plan, list_plans, put_plan, resolve_plan
+from shared.batches.stored_plans import (
+    MAX_PLANS,
+    delete_plan,
+    list_plans,
+    list_tags,
+    put_plan,
+    remove_tag,
+    resolve_plan,
+    set_tag,
+)
 from shared.clock import now
 from shared.errors import ErrorCode, ServiceError
 from shared.templates.references import parse_reference
@@ -108,19 +119,21 @@ class PlanRoutes(Routes):
     def read_plan(self, plan: str) -> Response:
         """Read an output plan.
 
-        Its newest version, or the one that is asked for.
+        Its newest version, or the one that is asked for, and the tags of the plan.
         """
         version = current_query().get("version")
-        reference = plan if version is None else f"{plan}@{version}"
+        reference = plan if version is None else f"{plan}@{parse_version(version)}"
         with self._ports.database.snapshot() as session:
             stored = resolve_plan(session, current_principal().state.account_id, reference)
-        return write_json(stored.show())
+            held = list_tags(session, current_principal().state.account_id, stored.name)
+        tags = tuple({"tag": tag, "version": number} for tag, number in held.items())
+        return write_json(replace(stored, tags=tags).show())
 
     @delete("/v2/plans/{plan}", {204: NO_CONTENT}, errors={404: ()})
     def delete_plan(self, plan: str) -> Response:
         """Delete an output plan.
 
-        With all its versions. Batches that were accepted with it keep it.
+        With all its versions and tags. Batches that were accepted with it keep it.
         """
         check_plan_name(plan)
         with self._ports.database.session() as session:
@@ -129,6 +142,44 @@ class PlanRoutes(Routes):
                 record_change(session, current_principal(), "plan.deleted", plan)
         if not was_there:
             raise ServiceError(404, f"The plan {plan!r} does not exist.")
+        return Response(status=204)
+
+    @put(
+        "/v2/plans/{plan}/tags/{tag}",
+        {200: json_response("The tag and its version.", "TagPointer")},
+        body=RequestBody(json_content("PlanTagRequest"), "The version to point to."),
+        errors={404: (), 409: ()},
+    )
+    def tag_plan(self, plan: str, tag: str) -> Response:
+        """Set a tag of an output plan.
+
+        Creates or moves the tag; repeating the request changes nothing. Batches with `plan=name@tag` that are accepted
+        from then on have this version.
+        """
+        check_plan_name(plan)
+        check_tag(tag)
+        version = read_version(receive_fields(request, ("version",)))
+        principal = current_principal()
+        with self._ports.database.session() as session:
+            set_tag(session, principal.state.account_id, plan, tag, version=version)
+            record_change(session, principal, "plan.tagged", plan, {"tag": tag, "version": version})
+        return write_json({"tag": tag, "version": version})
+
+    @delete("/v2/plans/{plan}/tags/{tag}", {204: NO_CONTENT}, errors={404: ()})
+    def untag_plan(self, plan: str, tag: str) -> Response:
+        """Remove a tag of an output plan.
+
+        The version is kept.
+        """
+        check_plan_name(plan)
+        check_tag(tag)
+        principal = current_principal()
+        with self._ports.database.session() as session:
+            was_there = remove_tag(session, principal.state.account_id, plan, tag)
+            if was_there:
+                record_change(session, principal, "plan.untagged", plan, {"tag": tag})
+        if not was_there:
+            raise ServiceError(404, f"The plan {plan!r} has no tag {tag!r}.")
         return Response(status=204)
 
 

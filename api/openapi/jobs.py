@@ -41,7 +41,7 @@ from shared.batches.plans import (
 )
 from shared.batches.records import ItemStatus, ShownBatch
 from shared.batches.runs import DeliveredFiles, RunAccount, ShownFile
-from shared.batches.stored_plans import MAX_PLANS
+from shared.batches.stored_plans import MAX_PLANS, MAX_TAGS
 from shared.jobs.repository import Job
 from shared.jobs.subjects import ErasureReceipt
 from shared.webhooks.destinations import Destination, DestinationRequest, Mail
@@ -135,7 +135,9 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         priority=enum_of(Priority, description="The priority of batches which name none."),
         index=enum_of(IndexFormat, default=IndexFormat.CSV),
     ),
-    "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
+    "StoredPlan": record_schema(
+        StoredPlan, plan=ref("Plan"), tags=array_of("TagPointer", maxItems=MAX_TAGS)
+    ),
     "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),
     "RunFile": record_schema(ShownFile, value=_VALUE),
     "DeliveredFiles": record_schema(DeliveredFiles),

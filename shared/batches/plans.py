@@ -366,6 +366,8 @@ class StoredPlan(ShownRecord, frozen=True):
     version: Annotated[int, doc("From 1; a plan that changes has another version.", minimum=1)]
     plan: Plan
     created_at: Annotated[Timestamp, doc("When this version was stored.")]
+    # Of an answer about one plan alone: they belong to all its versions.
+    tags: Sequence[Mapping[str, Any]] = ()
 
     def __str__(self) -> str:
         """Return its reference."""

@@ -8,12 +8,15 @@ from typing import Final
 from sqlalchemy import RowMapping, delete, func, insert, select
 
 from shared.batches.plans import Plan, StoredPlan, check_plan_name
+from shared.db.queries import upsert_row
 from shared.db.session import Session
-from shared.db.tables import plans
+from shared.db.tables import plan_tags, plans
 from shared.errors import ServiceError
+from shared.templates.references import LATEST, LIVE, parse_reference
 
 MAX_PLANS: Final = 1000  # of an account
 MAX_VERSIONS: Final = 1000  # of a plan
+MAX_TAGS: Final = 100  # of a plan
 
 
 def put_plan(
@@ -68,7 +71,7 @@ def list_plans(session: Session, account_id: str) -> list[StoredPlan]:
 
 
 def delete_plan(session: Session, account_id: str, name: str) -> bool:
-    """Delete all versions of a plan; return whether there was one. Runs keep what they began with."""
+    """Delete all versions of a plan with their tags; return whether there was one. Runs keep what they began with."""
     gone = session.execute(
         delete(plans)
         .where(plans.c.account_id == account_id, plans.c.name == name)
@@ -78,21 +81,48 @@ def delete_plan(session: Session, account_id: str, name: str) -> bool:
 
 
 def resolve_plan(session: Session, account_id: str, reference: str) -> StoredPlan:
-    """Return the plan of a reference: its name, or name@version.
+    """Return the plan of a reference: its name, name@version or name@tag.
 
     Raises:
         ServiceError: 400 for another form, 404 without such a plan.
     """
-    name, _, version = reference.partition("@")
-    check_plan_name(name)
-    if "@" in reference and not (version.isascii() and version.isdigit() and len(version) < 9):
-        raise ServiceError(
-            400, f"Invalid version {version[:40]!r} of a plan: accepted is its number."
-        )
-    found = find_plan(session, account_id, name, version=int(version) if version else None)
+    check_plan_name(reference.partition("@")[0])
+    wanted = parse_reference(reference, field="plan")
+    version: int | str | None = wanted.selector
+    if version in (LIVE, LATEST):
+        version = None  # a plan has no other content than its versions
+    elif isinstance(version, str):
+        version = list_tags(session, account_id, wanted.identifier).get(version, 0)  # there is no 0
+    found = find_plan(session, account_id, wanted.identifier, version=version)
     if found is None:
         raise ServiceError(404, f"The plan {reference[:100]!r} does not exist.")
     return found
+
+
+def list_tags(session: Session, account_id: str, name: str) -> dict[str, int]:
+    """Return the version of each tag of a plan, by name."""
+    query = select(plan_tags).filter_by(account_id=account_id, name=name).order_by(plan_tags.c.tag)
+    return {row.tag: row.version for row in session.execute(query)}
+
+
+def set_tag(session: Session, account_id: str, name: str, tag: str, *, version: int) -> None:
+    """Create a tag of a plan, or move it to another version.
+
+    Raises:
+        ServiceError: 404, there is no such version; 409, the plan has `MAX_TAGS`.
+    """
+    resolve_plan(session, account_id, f"{name}@{version}")
+    held = list_tags(session, account_id, name)
+    if tag not in held and len(held) >= MAX_TAGS:
+        raise ServiceError(409, f"The plan has {MAX_TAGS} tags, which is the limit.")
+    row = {"account_id": account_id, "name": name, "tag": tag, "version": version}
+    session.execute(upsert_row(session, plan_tags, row, updated=("version",)))
+
+
+def remove_tag(session: Session, account_id: str, name: str, tag: str) -> bool:
+    """Remove a tag of a plan; return whether there was one."""
+    held = delete(plan_tags).filter_by(account_id=account_id, name=name, tag=tag)
+    return session.execute(held.returning(plan_tags.c.tag)).first() is not None
 
 
 def _read(row: RowMapping) -> StoredPlan:

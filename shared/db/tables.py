@@ -627,6 +627,20 @@ plans: Final = Table(
     Column("created_at", Instant, nullable=False),
 )
 
+plan_tags: Final = Table(
+    "plan_tags",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("name", String(60), primary_key=True),
+    Column("tag", _ordered(64), primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["account_id", "name", "version"],
+        ["plans.account_id", "plans.name", "plans.version"],
+        ondelete="CASCADE",
+    ),
+)
+
 webhooks: Final = Table(
     "webhooks",
     metadata,

@@ -166,6 +166,8 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
     caller.delete("/v2/images/logo.png")  # there is none
     for _ in range(2):  # the second time it is the same
         caller.put("/v2/plans/letters", json={"duplex": True})
+    caller.put("/v2/plans/letters/tags/released", json={"version": 1})
+    caller.delete("/v2/plans/letters/tags/released")
     caller.delete("/v2/plans/letters")
     hook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
     caller.post(f"/v2/webhooks/{hook}/rotate")
@@ -183,6 +185,8 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
         ("key.created", key),
         ("key.revoked", key),
         ("plan.stored", "letters"),
+        ("plan.tagged", "letters"),
+        ("plan.untagged", "letters"),
         ("plan.deleted", "letters"),
         ("webhook.created", hook),
         ("webhook.rotated", hook),

@@ -127,6 +127,9 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     assert run("readRunAccount", **batch)["delivered"] == 1
     assert run("putPlan", {"sort": ["to.zip"]}, plan="letters")["version"] == 1
     assert run("listPlans")["plans"] == [run("readPlan", plan="letters")]
+    tag = {"plan": "letters", "tag": "released"}
+    assert run("tagPlan", {"version": 1}, **tag)["tag"] == "released"
+    run("untagPlan", **tag)
     caller.put("/v2/plans/held", json={"hold": {"proof": 1}})
     body = b'{"n": 1}\n{"n": 2}\n'
     held = {"batch_id": accept(caller, template, body, output="merged", query="&plan=held")}

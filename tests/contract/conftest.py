@@ -80,6 +80,7 @@ def owned(caller, template, publish) -> dict[str, str]:
     batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
     item = f"job_{batch.removeprefix('batch_')}-0"
     assert caller.put("/v2/plans/nightly", json={}).status_code == 201
+    caller.put("/v2/plans/nightly/tags/stable", json={"version": 1})
     owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
     owned["plan"] = "nightly"
     destination = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/"}).json["id"]

@@ -87,7 +87,8 @@ def test_what_is_stored_of_an_account_is_written_to_a_folder(
     assert versions <= {each["sha256"] for each in rows_of(folder, "contents")}
     for table, name in (("images", "logo"), ("fonts", "brand"), ("plans", "nightly")):
         assert [each["name"] for each in rows_of(folder, table)] == [name]
-    assert [each["tag"] for each in rows_of(folder, "tags")] == ["stable"]
+    for table in ("tags", "plan_tags"):
+        assert [each["tag"] for each in rows_of(folder, table)] == ["stable"]
     assert {owned["webhook"]} == {each["id"] for each in rows_of(folder, "webhooks")}
     assert made.id in {each["id"] for each in rows_of(folder, "batches")}
     assert [each["batch_id"] for each in rows_of(folder, "batch_items")] == [made.id]

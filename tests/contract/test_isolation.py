@@ -68,6 +68,8 @@ NAMED = [
     ("DELETE", "/v2/batches/{batch}", {}),
     ("GET", "/v2/plans/{plan}", {}),
     ("DELETE", "/v2/plans/{plan}", {}),
+    ("PUT", "/v2/plans/{plan}/tags/stable", {"json": {"version": 1}}),
+    ("DELETE", "/v2/plans/{plan}/tags/stable", {}),
     *(
         (method, path.replace("{item}", name), {})
         for name in ("{item}", "{job}")

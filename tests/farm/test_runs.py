@@ -515,6 +515,59 @@ def test_plans_are_stored_in_versions_listed_and_deleted(caller):
     assert caller.get("/v2/plans/letters").status_code == 404
 
 
+def test_a_tag_names_a_version_and_moves_for_later_batches(caller, numbered, slices):
+    store(caller, {"sort": ["n"]})
+    store(caller, {"sort": ["-n"]})
+    path = "/v2/plans/letters/tags/released"
+    tagged = caller.put(path, json={"version": 1})
+    assert (tagged.status_code, tagged.json) == (200, {"tag": "released", "version": 1})
+    documents, how = ndjson([{"n": 2}, {"n": 1}]), {"query": "&plan=letters@released"}
+    first = accept(caller, numbered, documents, output="merged", **how)
+    assert caller.put(path, json={"version": 2}).status_code == 200
+    second = accept(caller, numbered, documents, output="merged", **how)
+    slices.work_off()
+    for batch_id, plan, order in ((first, "letters@1", "12"), (second, "letters@2", "21")):
+        assert caller.get(f"/v2/batches/{batch_id}").json["plan"] == plan
+        assert [title for title, _ in titles(caller, batch_id, 1)] == [*order]
+    for query in ("", "?version=1"):
+        shown = caller.get(f"/v2/plans/letters{query}").json["tags"]
+        assert shown == [{"tag": "released", "version": 2}]
+    assert caller.get("/v2/plans/letters?version=released").status_code == 400
+    assert caller.delete(path).status_code == 204
+    assert caller.delete(path).status_code == 404
+    assert "tags" not in caller.get("/v2/plans/letters").json
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "told"),
+    [
+        ("letters/tags/released", {"version": 2}, 404, "letters@2"),
+        ("missing/tags/released", {"version": 1}, 404, "missing@1"),
+        ("letters/tags/latest", {"version": 1}, 400, "reserved"),
+        ("letters/tags/7", {"version": 1}, 400, "all digits"),
+        ("letters/tags/Released", {"version": 1}, 400, "lowercase"),
+        ("letters/tags/released", {}, 400, "version is required"),
+        ("letters/tags/released", {"version": 1, "guarded": True}, 400, "guarded"),
+    ],
+)
+def test_a_wrong_tag_of_a_plan_is_refused(caller, path, body, status, told):
+    store(caller, {})
+    answer = caller.put(f"/v2/plans/{path}", json=body)
+    assert (answer.status_code, told in answer.json["message"]) == (status, True), answer.json
+
+
+def test_a_plan_has_a_hundred_tags_which_are_deleted_with_it(caller):
+    store(caller, {})
+    tag = "/v2/plans/letters/tags/t-{}".format
+    for number in range(100):
+        assert caller.put(tag(number), json={"version": 1}).status_code == 200
+    assert caller.put(tag(100), json={"version": 1}).status_code == 409
+    assert caller.put(tag(99), json={"version": 1}).status_code == 200
+    assert caller.delete("/v2/plans/letters").status_code == 204
+    store(caller, {})
+    assert "tags" not in caller.get("/v2/plans/letters").json
+
+
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
@@ -560,7 +613,8 @@ def test_a_wrong_plan_is_refused_with_its_member(caller, plan, told):
     [
         ("&plan=none", 404, "'none' does not exist"),
         ("&plan=No", 400, "lower-case"),
-        ("&plan=letters@x", 400, "number"),
+        ("&plan=letters@x", 404, "letters@x"),
+        ("&plan=letters@X", 400, "a version number"),
         ("&plan=letters@2", 404, "letters@2"),
     ],
 )

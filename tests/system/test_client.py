@@ -290,7 +290,9 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
 def call_plans(client: Pressroom, template: str, folder: Path) -> None:
     assert client.put_plan("notes", {"sort": ["-n"]})["version"] == 1
     assert client.plans() == [client.plan("notes", version=1)]
-    batch = client.submit_batch(template, [{"n": 1}, {"n": 2}], plan="notes")
+    client.tag_plan("notes", "stable", 1)
+    batch = client.submit_batch(template, [{"n": 1}, {"n": 2}], plan="notes@stable")
+    client.untag_plan("notes", "stable")
     client.wait_batch(batch.id, timeout_seconds=60)
     assert client.batch_account(batch.id)["delivered"] == 2
     assert [path.name for path in client.save_run(batch.id, folder)] == ["001.pdf", "index.csv"]

@@ -386,6 +386,15 @@ class Pressroom:
         found: Sequence[Mapping[str, Any]] = self._object("/v2/plans")["plans"]
         return found
 
+    def tag_plan(self, name: str, tag: str, version: int) -> None:
+        """Create a tag of an output plan, or move it to another version."""
+        path = resource_path("plans", name, "tags", tag)
+        self._transport.request_json("PUT", path, fields={"version": version})
+
+    def untag_plan(self, name: str, tag: str) -> None:
+        """Remove a tag of an output plan."""
+        self._transport.request("DELETE", resource_path("plans", name, "tags", tag))
+
     def erase_subject(self, key: str) -> Mapping[str, Any]:
         """Remove all jobs and batches that were sent with this `subject`, and return the receipt."""
         receipt: Mapping[str, Any] = self._transport.request_json(

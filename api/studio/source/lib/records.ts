@@ -111,6 +111,10 @@ export interface Health {
   parts?: Record<string, "up" | "down">;
 }
 
+export interface PlanTagRequest {
+  version: number;
+}
+
 export interface TagRequest {
   version: number;
   guarded?: boolean;
@@ -738,6 +742,7 @@ export interface StoredPlan {
   version: number;
   plan: Plan;
   created_at: string;
+  tags?: Array<TagPointer>;
 }
 
 export interface Plans {
