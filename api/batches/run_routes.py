@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from flask import Response, request
-from msgspec.structs import replace
 
 from api.admission.body import receive_fields, receive_record
 from api.auth.guard import current_principal, record_change
@@ -127,7 +126,7 @@ class PlanRoutes(Routes):
             stored = resolve_plan(session, current_principal().state.account_id, reference)
             held = list_tags(session, current_principal().state.account_id, stored.name)
         tags = tuple({"tag": tag, "version": number} for tag, number in held.items())
-        return write_json(replace(stored, tags=tags).show())
+        return write_json(stored.replace(tags=tags).show())
 
     @delete("/v2/plans/{plan}", {204: NO_CONTENT}, errors={404: ()})
     def delete_plan(self, plan: str) -> Response:
