@@ -24,6 +24,7 @@ from api.operations.model import (
     Routes,
     binary_content,
     current_query,
+    date_time,
     delete,
     enum_of,
     get,
@@ -142,6 +143,12 @@ class BatchRoutes(Routes):
                 enum_of(Priority),
                 "express: before the other batches of the account. night: while no account has other work "
                 "to do, and as a normal one after twelve hours. That of the plan by default, or normal.",
+            ),
+            Parameter(
+                "deadline",
+                date_time("Within 31 days."),
+                "The moment at which its documents are to have been rendered: it is express from an hour "
+                "before on, and its record says whether it is late.",
             ),
             DELIVER,
             SEND_AT,

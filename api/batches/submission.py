@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from hashlib import sha256
 from io import BytesIO
 from tempfile import TemporaryFile
@@ -22,7 +23,7 @@ from api.jobs.inspection import Inspections
 from api.operations.model import current_query
 from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
-from api.render.request import find_order, pin_template
+from api.render.request import find_order, pin_template, read_moment
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
@@ -49,6 +50,7 @@ from shared.settings import get_limits
 from shared.templates.references import TemplateReference, parse_reference
 
 _ARRAY: Final = "application/json"
+_LAST: Final = timedelta(days=31)  # of a deadline
 _KINDS: Final[Mapping[str, BatchKind]] = {
     "application/x-ndjson": BatchKind.NDJSON,
     _ARRAY: BatchKind.NDJSON,  # converted while it is received
@@ -71,6 +73,7 @@ class BatchRequest:
     plan: str | None
     group: str | None
     priority: Priority | None
+    deadline: datetime | None
 
 
 def read_batch_request(request: Request) -> BatchRequest:
@@ -88,7 +91,7 @@ def read_batch_request(request: Request) -> BatchRequest:
     if plan is not None and output not in (None, BatchOutput.MERGED):
         raise ServiceError(400, f"A batch with a plan is merged: output={output} is not accepted.")
     output = output or (BatchOutput.FILES if plan is None else BatchOutput.MERGED)
-    group = query.get("group")
+    group, deadline = map(query.get, ("group", "deadline"))
     if group is not None:
         check_group_path(group)
     content_type = require_content_type(request, _KINDS)
@@ -108,6 +111,9 @@ def read_batch_request(request: Request) -> BatchRequest:
         plan=plan,
         group=group,
         priority=read_choice(query, "priority", Priority),
+        deadline=None
+        if deadline is None
+        else read_moment("deadline", deadline, within=_LAST, why="31 days later"),
     )
 
 
@@ -202,6 +208,7 @@ def receive_batch(
         deliver_to=order.destination.id if order else None,
         send_at=order.send_at if order else None,
         subject=subject,
+        deadline=batch_request.deadline,
         priority=batch_request.priority or (plan and plan.plan.priority) or Priority.NORMAL,
     )
     chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)

@@ -213,23 +213,30 @@ def find_order(
             400,
             "The destination takes the invoice of each document: deliver PDFs that are not merged.",
         )
-    return Order(found, None if send_at is None else _read_send_at(send_at, kept))
+    if send_at is None:
+        return Order(found, None)
+    why = "as long as results of the account are kept"
+    return Order(found, read_moment("send_at", send_at, within=kept, why=why))
 
 
-def _read_send_at(text: str, kept: timedelta) -> datetime:
+def read_moment(field: str, text: str, *, within: timedelta, why: str) -> datetime:
+    """Read a moment of a query parameter, from now to some time later.
+
+    Raises:
+        ServiceError: 400, it is none, and `why` there is a last one.
+    """
     at = now()
     try:
         instant = parse_timestamp(text if "T" in text else "")
     except (ValueError, OverflowError):
         raise ServiceError(
             400,
-            f"Invalid send_at {quote(text)}: accepted is a moment such as 2027-01-31T08:00:00Z; write the + of an "
+            f"Invalid {field} {quote(text)}: accepted is a moment such as 2027-01-31T08:00:00Z; write the + of an "
             "offset as %2B.",
         ) from None
-    if not at < instant <= at + kept:
+    if not at < instant <= at + within:
+        last = timestamp(at + within)
         raise ServiceError(
-            400,
-            f"Invalid send_at {quote(text)}: accepted is a moment from now to {timestamp(at + kept)}, as long as "
-            "results of the account are kept.",
+            400, f"Invalid {field} {quote(text)}: accepted is a moment from now to {last}, {why}."
         )
     return instant

@@ -94,6 +94,7 @@ class _Task:
             "plan": arguments.plan,
             "group": arguments.group,
             "priority": arguments.priority,
+            "deadline": arguments.deadline,
             "deliver": arguments.deliver,
             "send_at": arguments.send_at,
             "subject": arguments.subject,

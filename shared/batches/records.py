@@ -116,6 +116,7 @@ class Batch(Record, frozen=True):
     send_at: datetime | None = None
     subject: str | None = None
     priority: Priority = Priority.NORMAL
+    deadline: datetime | None = None
     is_proof_released: bool = False
     decisions: int = 0
     arranged: int = 0
@@ -193,6 +194,12 @@ class ShownBatch(ShownRecord, frozen=True):
     error: Mapping[str, Any] | None = None
     plan: Annotated[str | None, doc("The output plan of a run, with its version.")] = None
     priority: Priority | None = None
+    deadline: Annotated[
+        Timestamp | None, doc("The moment at which its documents are to have been rendered.")
+    ] = None
+    late: Annotated[
+        bool | None, doc("Of a batch with a deadline: whether it is missed, or expected to be.")
+    ] = None
 
 
 class PdfLocation(Record, frozen=True):

@@ -39,6 +39,7 @@ from shared.batches.records import (
     ShownBatch,
 )
 from shared.batches.slice_scheduling import add_to_rotation
+from shared.clock import now
 from shared.db.queries import belongs_to_slots, find_retention, is_not_held, select_newest
 from shared.db.session import Database, Session
 from shared.db.tables import (
@@ -73,6 +74,8 @@ def write_batch(
 ) -> dict[str, Any]:
     """Write the record as clients see it."""
     shown = structs.asdict(batch) | {"plan": batch.plan_name, "forecast_at": forecast_at}
+    if batch.deadline is not None:
+        shown["late"] = (batch.finished_at or forecast_at or now()) > batch.deadline
     return ShownBatch.of_row(shown, **counts.to_builtins()).show()
 
 

@@ -1,7 +1,8 @@
 """Fair scheduling of slices: round-robin over accounts, and for each over its batches and accepted renders.
 
 Express batches are before the others of their account, never before another account. Night batches wait
-until no account has other work to queue; after twelve hours they are normal ones (decision 0516).
+until no account has other work to queue; after twelve hours they are normal ones (decision 0516). A batch is
+express an hour before its deadline.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ _MOST_COUNTED: Final = 100
 # The largest clock difference between two machines; jobs are postponed by more than this.
 CLOCK_SLACK: Final = timedelta(seconds=1)
 NIGHT: Final = timedelta(hours=12)
+HURRY: Final = timedelta(hours=1)  # before a deadline
 
 _IN_QUEUE: Final = and_(IS_IN_FLIGHT, batch_chunks.c.status == ChunkStatus.QUEUED)
 _WAITS: Final = and_(
@@ -108,6 +110,14 @@ def claim_slices(
             session.execute(update(batches).where(is_next).values(fed_at=fed_at))
             claimed += _claim_chunk(session, found.batch_id, at)
     return claimed
+
+
+def hasten_batches(session: Session, *, at: datetime) -> int:
+    """Make unfinished batches express whose deadline is near, and return how many."""
+    is_near = batches.c.deadline <= at + HURRY
+    is_other = batches.c.priority != Priority.EXPRESS
+    hastened = update(batches).where(IS_UNFINISHED, is_near, is_other)
+    return session.execute(hastened.values(priority=Priority.EXPRESS)).rowcount
 
 
 def list_in_flight(

@@ -456,6 +456,7 @@ batches: Final = Table(
     Column("send_at", Instant),
     Column("subject", String(200)),
     Column("priority", String(16), nullable=False, server_default="normal"),
+    Column("deadline", Instant),
     # Of a run: whether its proof was released before its end; the number of decisions on its documents, and
     # up to which one its files are written.
     Column("is_proof_released", Boolean, nullable=False, server_default=false()),

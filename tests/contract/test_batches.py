@@ -6,6 +6,7 @@ import io
 import json
 import threading
 import zipfile
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select
@@ -13,7 +14,7 @@ from sqlalchemy import func, select
 from api.app import create_app
 from api.openapi.jobs import JOB_SCHEMAS
 from shared.auth.accounts import create_account
-from shared.clock import now
+from shared.clock import now, timestamp
 from shared.db.tables import batches, webhook_deliveries
 from shared.webhooks.repository import WebhookEvent, create_webhook
 from tests.batches import accept, archive_of, items_of, ndjson, numbers, send, store_template
@@ -46,6 +47,17 @@ def test_the_priority_is_that_of_the_request_else_of_the_plan(caller, numbered):
     assert refused.status_code == 400
     accepted = "Invalid enum value 'urgent' - at `$.priority`: accepted are express, normal, night."
     assert accepted in refused.json["message"]
+
+
+def test_a_batch_tells_whether_it_is_late(caller, numbered):
+    path = f"/v2/batches?template={numbered}&deadline="
+    soon = timestamp(now() + timedelta(minutes=5))
+    answer = caller.post(path + soon, data=b"{}", content_type="application/x-ndjson")
+    assert (answer.json["deadline"], answer.json["late"]) == (soon, False)
+    for wrong in ("tomorrow", "2026-01-01T00:00:00Z", timestamp(now() + timedelta(days=32))):
+        refused = caller.post(path + wrong, data=b"{}", content_type="application/x-ndjson")
+        assert refused.status_code == 400
+        assert "Invalid deadline" in refused.json["message"]
 
 
 # Each query with a type of content and a body, the status, and what is told, in the order of the checks.
@@ -149,7 +161,7 @@ def test_the_record_has_the_current_progress(caller, numbered, slices):
     assert told == ["running", 15, 0, 10, 10]
     slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
-    absent = {"error", "plan", "forecast_at", "send_at"}
+    absent = {"error", "plan", "forecast_at", "send_at", "deadline", "late"}
     assert set(record) == set(JOB_SCHEMAS["Batch"]["properties"]) - absent
     assert (record["status"], record["queued"], record["succeeded"]) == ("finished", 0, 25)
 

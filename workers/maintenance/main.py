@@ -26,6 +26,7 @@ from workers.maintenance.recorded_work import (
     RequeueLostJobs,
     batch_tasks,
     clear_rotation,
+    hasten,
     remove_keys,
 )
 from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
@@ -84,6 +85,7 @@ def make_runners(
     of_farm: list[MaintenanceTask] = [
         *reconciliation_tasks(database, shards.map(lambda shard: shard.admissions)),
         MaintenanceTask("batch_turns_repaired", 5.0, partial(clear_rotation, database)),
+        MaintenanceTask("batches_hastened", 30.0, partial(hasten, database)),
         MaintenanceTask("idempotency_keys_removed", 60.0, partial(remove_keys, database)),
         MaintenanceTask(
             "ledger_rows_pruned", 60.0, PruneLedger(database, settings.ledger_months).run_once

@@ -19,7 +19,12 @@ from shared.batches.repository import (
     list_due_batches,
     mark_results_deleted,
 )
-from shared.batches.slice_scheduling import has_idle_accounts, list_in_flight, remove_idle_accounts
+from shared.batches.slice_scheduling import (
+    has_idle_accounts,
+    hasten_batches,
+    list_in_flight,
+    remove_idle_accounts,
+)
 from shared.clock import epoch, now
 from shared.db.queries import find_retention
 from shared.db.session import Database
@@ -51,6 +56,12 @@ def clear_rotation(database: Database) -> int:
             return 0
     with database.session() as session:
         return remove_idle_accounts(session, limit=ROWS_PER_TRANSACTION)
+
+
+def hasten(database: Database) -> int:
+    """Make batches express whose deadline is near, and return how many."""
+    with database.session() as session:
+        return hasten_batches(session, at=now())
 
 
 def finish_batches(flow: BatchLifecycle) -> int:

@@ -248,6 +248,7 @@ class Pressroom:
                     "draft": _draft(options.get("draft", False)),
                     "group": options.get("group"),
                     "priority": options.get("priority"),
+                    "deadline": options.get("deadline"),
                 },
                 headers={
                     "Content-Type": content_type,

@@ -87,7 +87,8 @@ class BatchOptions(TypedDict, total=False):
 
     `output` is files, zip or merged. A `plan` arranges the documents in files, whatever the `output`; see
     `Pressroom.save_run`. `group` is the path of a key: consecutive rows of one key are one document, with the
-    list `rows`. `priority` is express, normal or night. `deliver`, `send_at` and `subject` are as those of a render.
+    list `rows`. `priority` is express, normal or night, `deadline`
+    the moment at which the documents are to have been rendered. `deliver`, `send_at` and `subject` are as those of a render.
     """
 
     output: Output
@@ -95,6 +96,7 @@ class BatchOptions(TypedDict, total=False):
     draft: bool
     group: str | None
     priority: str | None
+    deadline: str | None
     deliver: str | None
     send_at: str | None
     subject: str | None

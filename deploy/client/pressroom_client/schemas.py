@@ -218,6 +218,8 @@ class BatchRecord:
     error: Mapping[str, Any] | None = None
     plan: str | None = None
     priority: Literal["express", "normal", "night"] | None = None
+    deadline: str | None = None
+    late: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

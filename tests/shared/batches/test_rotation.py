@@ -17,6 +17,7 @@ from shared.batches.slice_scheduling import (
     NIGHT,
     add_to_rotation,
     claim_slices,
+    hasten_batches,
     list_in_flight,
     needs_slices,
     remove_idle_accounts,
@@ -32,11 +33,13 @@ NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 def accept(database):
     accepted = []
 
-    def accept(account, *, documents=640, batches=1, priority=Priority.NORMAL):
+    def accept(account, *, documents=640, batches=1, priority=Priority.NORMAL, deadline=None):
         with database.session() as session:
             for _ in range(batches):
                 at = NOON + timedelta(seconds=len(accepted))
-                batch = make_batch(f"acc_{account}", at).replace(priority=priority)
+                batch = make_batch(f"acc_{account}", at).replace(
+                    priority=priority, deadline=deadline
+                )
                 starts = array("q", range(0, documents * 10, 10))
                 chunks = split_into_chunks(
                     batch.id, starts, end=documents * 10, output=BatchOutput.ZIP
@@ -84,6 +87,16 @@ def test_an_express_batch_is_before_those_of_its_account_and_others_have_their_t
     # Of two chunks each: then the turns go on with what waited.
     assert feed(8) == [a3, b1, a4, b1, a3, b1, a4, b1]
     assert {a3, a4, b1}.isdisjoint(feed(3)[::2])
+
+
+def test_a_batch_is_express_from_an_hour_before_its_deadline_on(accept, feed, database):
+    deadline = NOON + timedelta(hours=2)
+    [first], [urgent] = accept("a"), accept("a", documents=20, deadline=deadline)
+    for minutes, count in ((59, 0), (60, 1), (61, 0)):
+        with database.session() as session:
+            assert hasten_batches(session, at=NOON + timedelta(minutes=minutes)) == count
+    assert feed(2) == [urgent] * 2
+    assert feed(1) == [first]
 
 
 def test_a_night_batch_waits_while_any_account_has_other_work(accept, feed):

@@ -639,6 +639,8 @@ export interface Batch {
   error?: Error;
   plan?: string;
   priority?: "express" | "normal" | "night";
+  deadline?: string;
+  late?: boolean;
 }
 
 export interface BatchList {
