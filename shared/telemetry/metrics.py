@@ -165,6 +165,7 @@ FETCHER_CACHE_REQUESTS: Final = _METRICS["fetcher_cache_requests"]
 FETCHER_CACHE_BYTES: Final = _METRICS["fetcher_cache_bytes"]
 SIGNATURES: Final = _METRICS["signatures"]
 SIGNATURE_SECONDS: Final = _METRICS["signature_duration_seconds"]
+CERTIFICATES_ENDING: Final = _METRICS["signer_certificates_ending"]
 CLOCK_AHEAD: Final = _METRICS["clock_ahead_seconds"]
 BUILD_INFO: Final = _METRICS["build_info"]
 

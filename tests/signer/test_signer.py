@@ -163,11 +163,12 @@ def test_a_certificate_that_cannot_be_used_is_refused(client, folder, content, p
             client.sign(PDF, SignatureCall("acc_1", "bad"))
 
 
-def test_a_certificate_that_ends_soon_is_in_the_log(client, folder):
+def test_a_certificate_that_ends_soon_is_in_the_log_and_a_metric(client, folder, signer):
     (folder / "acc_1.old.p12").write_bytes(make_pkcs12(clock.now(), days=(-1, 9)))
     with capture_logs() as logs:
         client.sign(PDF, SignatureCall("acc_1", "old"))
     assert "certificate ends soon" in [line["event"] for line in logs]
+    assert b"\npressroom_signer_certificates_ending 1.0" in generate_latest(signer.metrics.registry)
 
 
 def test_without_a_time_stamp_the_signer_counts_as_unavailable(folder):

@@ -68,8 +68,13 @@ def make_signer(settings: SignerSettings) -> SignerServer:
             check_timestamp_url(url)
         except SigningFailedError as error:
             raise WrongSetting(f"PRESSROOM_SIGNER_TIMESTAMP_URL: {error}") from error
-    counted = ProcessMetrics(Exporter.SIGNER, labels={metrics.SIGNATURES: SignatureOutcome})
-    signing = SigningService(Certificates(folder), counted, timestamp_url=url)
+    certificates = Certificates(folder)
+    counted = ProcessMetrics(
+        Exporter.SIGNER,
+        {metrics.CERTIFICATES_ENDING: certificates.count_ending},
+        labels={metrics.SIGNATURES: SignatureOutcome},
+    )
+    signing = SigningService(certificates, counted, timestamp_url=url)
     host, _, port = settings.signer_bind.rpartition(":")
     return SignerServer((host, int(port)), signing, counted)
 

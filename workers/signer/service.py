@@ -85,6 +85,17 @@ class Certificates:
             log.warning("certificate ends soon", account=account, certificate=name, ends=str(ends))
         return opened
 
+    def count_ending(self) -> int:
+        """Return how many of the certificates in use end soon, or have ended."""
+        soon = now() + _SOON
+        with self._lock:
+            opened = [entry.opened for entry in self._cache.values()]
+        return sum(
+            one.certificate.not_valid_after_utc < soon
+            for one in opened
+            if isinstance(one, OpenedCertificate)
+        )
+
     def _file(self, key: str, suffix: str) -> Path:
         return self._folder / f"{key}{suffix}"
 
