@@ -44,6 +44,10 @@ KOSIT = {
     "config/core.xsl": RULES,
     "config/own.xsl": RULES,
 }
+GERMAN = {
+    "EN16931-UBL-validation.xsl": RULES.replace("A-1", "BR-CO-16"),
+    "XRechnung-UBL-validation.xsl": RULES,
+}
 PEPPOL = {"xslt/CEN-EN16931-UBL.xslt": RULES, "xslt/PEPPOL-EN16931-UBL.xslt": RULES}
 
 
@@ -86,6 +90,8 @@ def test_scenarios_of_kosit_name_files_identifiers_and_levels(rules):
     [
         (PEPPOL, "Peppol BIS Billing UBL", PROFILES["peppol"].guideline),
         ({"xslt/EN16931-UBL-validation.xslt": RULES}, "EN 16931 UBL", "urn:cen.eu:en16931:2017"),
+        (GERMAN, "XRechnung UBL", XRECHNUNG),
+        (GERMAN, "XRechnung UBL", f"{XRECHNUNG}#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9"),
         ({"a/EXTENDED-CTC-FR-UBL.xslt": RULES}, "EXTENDED-CTC-FR UBL", "urn:cen.eu:en16931:2017#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr"),
     ],
 )  # fmt: skip
@@ -94,6 +100,14 @@ def test_files_of_known_names_are_packs(rules, files, name, guideline):
     report = judged(rules, guideline)
     assert [one["pack"] for one in report["checked_by"]] == [name]
     assert len(report["errors"]) == len(files)
+
+
+def test_rules_that_the_extension_of_xrechnung_replaces_are_warnings(rules):
+    assert rules(GERMAN) == 0
+    report = judged(rules, EXTENSION)
+    assert [one["pack"] for one in report["checked_by"]] == ["XRechnung Extension UBL"]
+    assert [one["rule"] for one in report["errors"]] == ["A-1"]
+    assert [one["rule"] for one in report["warnings"]] == ["BR-CO-16"]
 
 
 def test_a_pack_of_its_own_is_listed_used_and_removed(rules, capsys):

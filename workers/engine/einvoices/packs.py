@@ -217,12 +217,16 @@ class _KnownFile:
     serves_partly: tuple[str, ...] = ()
     country: str = ""
     core: str = ""
+    replaced: tuple[str, ...] = ()  # rules of the core that give way to those of the file
 
 
 def _identify(profile: str) -> tuple[str]:
     return (PROFILES[profile].guideline,)
 
 
+_CIUS: Final = _identify("xrechnung")
+_XRECHNUNG: Final = r"XRechnung-(CII|UBL)-validation\."
+_EN16931: Final = "EN16931-{}-validation.xsl*"
 _KNOWN: Final = (
     *(
         _KnownFile(rf"(?i:factur-x)_(?:[\d.]+_)?{pattern}\.", f"Factur-X {name}", _identify(name.lower()))
@@ -231,7 +235,12 @@ _KNOWN: Final = (
     ),
     _KnownFile(r"EXTENDED-CTC-FR-(CII|UBL)\.", "EXTENDED-CTC-FR", _identify("extended-ctc-fr")),
     _KnownFile(r"BR-FR-Flux2-Schematron-(CII|UBL)\.", "BR-FR Flux 2", country="FR"),
-    _KnownFile(r"XRechnung-(CII|UBL)-validation\.", "XRechnung", _identify("xrechnung"), core="EN16931-{}-validation.xsl*"),
+    _KnownFile(_XRECHNUNG, "XRechnung", (*_CIUS, f"{_CIUS[0]}#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_*"), core=_EN16931),
+    _KnownFile(
+        _XRECHNUNG, "XRechnung Extension", (f"{_CIUS[0]}#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_*",), core=_EN16931,
+        # By BR-DEX-09, -04 to -08 and -01, as in KoSIT's own configuration.
+        replaced=("BR-CO-16", "BR-CL-10", "BR-CL-11", "BR-CL-21", "BR-CL-25", "BR-CL-26", "BR-CL-24"),
+    ),
     _KnownFile(r"PEPPOL-EN16931-(CII|UBL)\.", "Peppol BIS Billing", _identify("peppol"), core="CEN-EN16931-{}.xsl*"),
     _KnownFile(r"EN16931-(CII|UBL)-validation\.", "EN 16931", _identify("en16931"), (f"{PROFILES['en16931'].guideline}#compliant#*",)),
 )  # fmt: skip
@@ -257,5 +266,6 @@ def _make_pack(known: _KnownFile, file: Path, syntax: str, folder: Path) -> Rule
         serves_partly=known.serves_partly,
         country=known.country,
         schemas={"CrossIndustryInvoice": str(found[0].relative_to(folder))} if found else {},
+        levels=dict.fromkeys(known.replaced, "warning"),
         rules=tuple(str(one.relative_to(folder)) for one in (*cores[:1], file)),
     )
