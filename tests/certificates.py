@@ -48,7 +48,7 @@ def make_pkcs12(
     *,
     password: bytes | None = None,
     key: ec.EllipticCurvePrivateKey | RSAPrivateKey | None = None,
-    days: tuple[int, int] = (-1, 30),
+    days: tuple[int, int] = (-1, 365),
     usage: str = "digital_signature",
 ) -> bytes:
     """Return a certificate of one usage and its key; it is valid from and to some days from `now`."""
