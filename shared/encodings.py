@@ -149,5 +149,5 @@ def explain_csv_error(error: csv.Error) -> str:
     if "expected after" in message:
         return "text follows a closing quote; a quote inside quotes is written twice"
     if "field limit" in message:
-        return "a cell has more than 131,072 characters"
+        return f"a cell has more than {csv.field_size_limit():,} characters"
     return "the row is not CSV"

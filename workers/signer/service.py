@@ -80,21 +80,17 @@ class Certificates:
         if isinstance(opened, SigningFailedError):
             raise SigningFailedError(str(opened))
         opened.check(now)
-        if opened.certificate.not_valid_after_utc - now < _SOON:
+        if _ends_soon(opened, now):
             ends = opened.certificate.not_valid_after_utc
             log.warning("certificate ends soon", account=account, certificate=name, ends=str(ends))
         return opened
 
     def count_ending(self) -> int:
         """Return how many of the certificates in use end soon, or have ended."""
-        soon = now() + _SOON
+        at = now()
         with self._lock:
             opened = [entry.opened for entry in self._cache.values()]
-        return sum(
-            one.certificate.not_valid_after_utc < soon
-            for one in opened
-            if isinstance(one, OpenedCertificate)
-        )
+        return sum(_ends_soon(one, at) for one in opened if isinstance(one, OpenedCertificate))
 
     def _file(self, key: str, suffix: str) -> Path:
         return self._folder / f"{key}{suffix}"
@@ -138,6 +134,10 @@ class Certificates:
         names = sorted(key.removeprefix(f"{account}.") for key in keys)
         shown = f"it has: {', '.join(names[:_MAX_SHOWN])}" if names else "it has none"
         return f'the account has no certificate "{name}"; {shown}'
+
+
+def _ends_soon(opened: OpenedCertificate, at: datetime) -> bool:
+    return opened.certificate.not_valid_after_utc - at < _SOON
 
 
 def _read_state(file: Path) -> tuple[int, int, int] | None:
