@@ -327,6 +327,18 @@ def test_rules_of_countries_are_warnings_in_peppol():
     assert [(one.code, "SE-R-005" in one.message) for one in made.warnings] == [("einvoice-rule", True)]  # fmt: skip
 
 
+def test_a_rule_that_is_told_is_not_told_again_by_official_files():
+    class Advising(Judge):
+        def judge(self, content, facts):
+            return Verdict((RuleViolation("BR-DE-27", "/seller", "Telefon", severity="warning"),))
+
+    data = changed(samples.put("seller.contact.phone", "1 2"))
+    source = document(data=data, profile='profile="xrechnung" rules="official"')
+    payload = Payload(PayloadKind.XML, source.encode())
+    made = render(None, payload, options=replace(OPTIONS, judge=Advising()))
+    assert [one.code for one in made.warnings] == ["einvoice-rule"]
+
+
 def test_rules_of_france_are_asked_once_for_invoices_of_one_form():
     asked = []
 

@@ -118,11 +118,11 @@ class CompiledInvoice:
         broken = einvoices.check_invoice(selected, profile, syntax)
         report_findings(broken, state, self.location)
         if all(one.severity == "warning" for one in broken):
-            self._check_officially(stated, scope)
+            self._check_officially(stated, scope, {one.rule for one in broken})
         return stated
 
-    def _check_officially(self, stated: StatedInvoice, scope: Scope) -> None:
-        """Report what official files say, if the document wants it, and as warnings where countries have rules."""
+    def _check_officially(self, stated: StatedInvoice, scope: Scope, told: set[str]) -> None:
+        """Report what official files find beyond the rules `told`: if wanted, and as warnings where countries have rules."""
         state = scope.state
         is_wanted = self._rules.read(scope) == "official"
         has_national_rules = state.judge is not None and (
@@ -136,7 +136,7 @@ class CompiledInvoice:
         )
         assert written is not None
         verdict = written.check(state.judge)
-        findings = verdict.findings
+        findings = tuple(one for one in verdict.findings if one.rule not in told)
         if not is_wanted:
             findings = tuple(replace(one, severity="warning") for one in findings)
         report_findings(findings, state, self.location)
