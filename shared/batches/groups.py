@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Final
@@ -10,6 +11,7 @@ import msgspec
 
 from shared.batches.csv_rows import CsvBody, InvalidRow
 from shared.batches.json_documents import (
+    READ_BYTES,
     DocumentStream,
     JsonArrayBody,
     NdjsonBody,
@@ -23,8 +25,8 @@ from shared.settings import get_limits
 ROWS: Final = "rows"  # the member of a document that has its rows
 MAX_KEY_LENGTH: Final = 200
 _MAX_PATH_LENGTH: Final = 300
-_READ_BYTES: Final = 256 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
+_LINE_BREAKS: Final = re.compile(rb"\n\s*")  # with blank lines, of which a body may have millions
 # The first level of a row: values stay as they were sent.
 _ROW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _KEY: Final = msgspec.json.Decoder(str | int | float)
@@ -146,8 +148,8 @@ def check_group_path(path: str) -> None:
 def _read_lines(body: NdjsonBody | JsonArrayBody) -> Iterator[bytes]:
     """Yield the lines that are not blank."""
     parts: list[bytes] = []
-    while piece := body.read(_READ_BYTES):
-        first, *others = piece.split(b"\n")
+    while piece := body.read(READ_BYTES):
+        first, *others = _LINE_BREAKS.split(piece)
         parts.append(first)
         for line in others:
             yield from _strip(parts)

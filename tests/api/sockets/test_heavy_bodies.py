@@ -41,6 +41,7 @@ DEEP = filled(b"", b"<p>", b"")
 ROWS = filled(b"a,b\n", b",\n", b"")
 CELLS = filled(b"a", b",", b"\n", size=MB)
 BRACKETS = filled(b"[[", b"[],", b"[]]]")
+GROUPS = filled(b"[", b'{"n":1},', b'{"n":1}]')
 LINES = filled(b"", b"{}\n", b"")
 
 CASES = {
@@ -63,6 +64,8 @@ CASES = {
     "batch rows": ("POST", "/v2/batches?template=service-invoice", "text/csv", ROWS),
     "batch cells": ("POST", "/v2/batches?template=service-invoice", "text/csv", CELLS),
     "batch lines": ("POST", "/v2/batches?template=service-invoice", "application/x-ndjson", LINES),
+    "batch groups": ("POST", "/v2/batches?template=service-invoice&group=n", JSON, GROUPS),
+    "batch groups of blanks": ("POST", "/v2/batches?template=service-invoice&group=n", "application/x-ndjson", filled(b"", b"\n", b"")),
     "invoice": ("POST", "/v2/einvoices/check", XML, filled(b"<a>", b"<b/>", b"</a>", size=19 * MB)),
     "form": ("POST", "/v2/forms/extract", "application/pdf", filled(b"%PDF", b"<<>>", b"", size=19 * MB)),
     "render": ("POST", "/v2/pdf", XML, ELEMENTS),
