@@ -14,7 +14,6 @@ from api.http import start_stream
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
 from shared.errors import ServiceError
 from shared.limits import KB
-from shared.settings import get_limits
 
 _CHUNK_BYTES: Final = 256 * KB
 # Several ranges in one request, other units and invalid ranges are ignored, as RFC 9110, 14.2 allows.
@@ -89,9 +88,7 @@ def send_file(
 
 def expired(what: str) -> ServiceError:
     """Return the error of a result that is no longer kept."""
-    return ServiceError(
-        410, f"The {what} has expired; it is kept for {get_limits().result_hours} hours."
-    )
+    return ServiceError(410, f"The {what} has expired: it is no longer kept.")
 
 
 def _send(

@@ -169,7 +169,13 @@ def receive_batch(
         tray = parse_reference(bundle.cover, field="bundle.cover") if bundle else None
         is_merged = batch_request.output is BatchOutput.MERGED
         order, subject = (
-            find_order(principal, ports, has_record=not is_merged, is_merged=is_merged),
+            find_order(
+                principal,
+                ports,
+                has_record=not is_merged,
+                is_merged=is_merged,
+                hours=plan.plan.keep.result_hours if plan else None,
+            ),
             check_subject(current_query().get("subject")),
         )
         cover = pin_template(tray, principal, ports) if tray else None

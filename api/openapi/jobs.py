@@ -30,6 +30,7 @@ from shared.batches.plans import (
     Hold,
     IndexFormat,
     Insert,
+    Keep,
     Marks,
     Paper,
     Plan,
@@ -109,6 +110,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "PlanBundle": record_schema(Bundle),
     "PlanMarks": record_schema(Marks),
     "PlanHold": record_schema(Hold, conditions=array_of("PlanCondition", maxItems=20)),
+    "PlanKeep": record_schema(Keep),
     "PlanCondition": record_schema(
         Condition,
         one_of={
@@ -132,6 +134,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         inserts=array_of("PlanInsert", maxItems=MAX_INSERTS),
         weight=ref("PlanWeight"),
         hold=ref("PlanHold"),
+        keep=ref("PlanKeep"),
         priority=enum_of(Priority, description="The priority of batches which name none."),
         index=enum_of(IndexFormat, default=IndexFormat.CSV),
     ),

@@ -194,7 +194,7 @@ DELIVER: Final = Parameter(
 )
 SEND_AT: Final = Parameter(
     "send_at",
-    date_time("Within the time that results of the account are kept."),
+    date_time("Within the time that results are kept, of the account or of the plan."),
     "The moment before which the results are not delivered.",
 )
 SUBJECT: Final = Parameter(

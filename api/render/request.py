@@ -184,9 +184,16 @@ class Order:
 
 
 def find_order(
-    principal: Principal, ports: Ports, *, has_record: bool, is_merged: bool = False
+    principal: Principal,
+    ports: Ports,
+    *,
+    has_record: bool,
+    is_merged: bool = False,
+    hours: int | None = None,
 ) -> Order | None:
     """Return where and when the results of the request are delivered, None for nowhere.
+
+    `hours` is how long the plan of a run keeps them, None for as long as the account does.
 
     Raises:
         ServiceError: 404, the account has no such destination; 400, its mails need values of a payload, and
@@ -201,7 +208,7 @@ def find_order(
         return None
     with ports.database.snapshot() as session:
         found = find_target(session, Destination, account_id, destination_id)
-        kept = find_retention(session, account_id)[0]
+        kept = find_retention(session, account_id, hours)[0]
     if found.settings.paths and not has_record:
         raise ServiceError(
             400,
@@ -215,7 +222,7 @@ def find_order(
         )
     if send_at is None:
         return Order(found, None)
-    why = "as long as results of the account are kept"
+    why = "as long as results are kept"
     return Order(found, read_moment("send_at", send_at, within=kept, why=why))
 
 

@@ -27,11 +27,11 @@ from shared.batches.runs import (
     list_files,
 )
 from shared.clock import now
+from shared.db.queries import find_retention
 from shared.db.session import Session
 from shared.db.tables import HAS_DECISIONS, batch_files, batch_items, batches
 from shared.errors import ServiceError
 from shared.records import Record, doc
-from shared.settings import get_limits
 
 MAX_DECISIONS: Final = 1000  # of a run
 _MAX_INDEXES: Final = 5000  # which fit into the body of a request
@@ -286,7 +286,7 @@ def _mark(
 
 def _count_decision(session: Session, batch: Batch, at: datetime) -> None:
     """Count a decision, and keep the documents of its batch as long as after its end."""
-    expires_at = at + get_limits().result_retention
+    expires_at = at + find_retention(session, batch.account_id, *batch.times)[0]
     session.execute(
         update(batches)
         .where(batches.c.id == batch.id)

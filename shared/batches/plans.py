@@ -20,6 +20,7 @@ from shared.errors import ServiceError
 from shared.identifiers import SLUG
 from shared.limits import MAX_REFERENCE
 from shared.records import Record, ShownRecord, Timestamp, doc
+from shared.settings import get_limits
 
 MAX_FILES: Final = 500  # of a run, which are open together
 MAX_COVERS: Final = 2000  # of a run, which are rendered where it is arranged
@@ -258,6 +259,21 @@ class Weight(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         return next((each.name for each in self.classes if grams <= each.up_to), None)
 
 
+class Keep(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How long a run is kept, in place of the times of the account and up to those of the service."""
+
+    result_hours: Annotated[
+        int | None,
+        doc(
+            "Hours of its files, and of the pages that reprints are made of, after its end or the last decision on it.",
+            minimum=1,
+        ),
+    ] = None
+    record_days: Annotated[
+        int | None, doc("Days of its records and their values after its end.", minimum=1)
+    ] = None
+
+
 class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is done with the documents of a batch."""
 
@@ -291,6 +307,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     ] = ()
     weight: Weight | None = None
     hold: Hold = Hold()
+    keep: Keep = Keep()
     priority: Priority | None = None  # of its batches which name none
     index: IndexFormat = IndexFormat.CSV
     fields: Annotated[
@@ -603,6 +620,14 @@ def check_plan(plan: Plan) -> None:
             raise ServiceError(400, f"Invalid plan: {fault}.")
     if marks is not None:
         _check_format(marks)
+    for name, value in msgspec.structs.asdict(plan.keep).items():
+        most = getattr(get_limits(), name)
+        if value is not None and not 1 <= value <= most:
+            raise ServiceError(
+                400,
+                f"Invalid plan: keep.{name} {value} is not from 1 to {most}, the service's; result_hours 0 is a setting "
+                "of accounts.",
+            )
     _check_conditions("hold", plan.hold.conditions)
     _check_conditions("split.by_hand", split.by_hand)
     for insert in plan.inserts:

@@ -121,6 +121,13 @@ class Batch(Record, frozen=True):
     decisions: int = 0
     arranged: int = 0
 
+    @property
+    def times(self) -> tuple[int | None, int | None]:
+        """The hours of results and the days of records of its plan, see `find_retention`."""
+        return (
+            (self.plan.keep.result_hours, self.plan.keep.record_days) if self.plan else (None, None)
+        )
+
     def is_expired(self, at: datetime) -> bool:
         """Return whether its PDFs have expired at an instant."""
         return self.expires_at is not None and self.expires_at <= at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 
@@ -388,8 +388,10 @@ def _has_unended_chunk(batch_id: str) -> Any:
 
 
 def _end(session: Session, batch_id: str, status: BatchStatus, at: datetime) -> dict[str, Any]:
-    account_id = session.scalar(select(batches.c.account_id).where(batches.c.id == batch_id))
-    expires_at = at + find_retention(session, account_id or "")[0]
+    batch = find_batch(session, batch_id)
+    # Without a batch the update that has these values finds none either.
+    kept = find_retention(session, batch.account_id, *batch.times)[0] if batch else timedelta()
+    expires_at = at + kept
     return {"status": status, "finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
 
 
@@ -428,7 +430,7 @@ def mark_results_deleted(session: Session, batch: Batch) -> None:
         .values(
             body_key=None,
             result_key=None,
-            sweep_at=batch.finished_at + find_retention(session, batch.account_id)[1],
+            sweep_at=batch.finished_at + find_retention(session, batch.account_id, *batch.times)[1],
         )
     )
 

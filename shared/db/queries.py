@@ -63,18 +63,28 @@ def slot_expression(account_id: ColumnElement[Any]) -> ColumnElement[str]:
     return func.substr(account_id, func.length(account_id) - (SLOT_LENGTH - 1))
 
 
-def find_retention(session: Session, account_id: str) -> tuple[timedelta, timedelta]:
-    """Return how long the results and the records of an account are kept: its own times, or those of the settings."""
+def find_retention(
+    session: Session, account_id: str, hours: int | None = None, days: int | None = None
+) -> tuple[timedelta, timedelta]:
+    """Return how long results and records of an account are kept: its own times, or those of the settings.
+
+    `hours` of results and `days` of records, which the plan of a run has, come before them, up to those of the
+    settings; but an account that keeps no results keeps none of its runs either.
+    """
     limits = get_limits()
     query = select(accounts.c.result_hours, accounts.c.record_days).where(
         accounts.c.id == account_id
     )
     row = session.execute(query).first()
-    hours, days = (None, None) if row is None else row
-    return (
+    own_hours, own_days = (None, None) if row is None else row
+    if hours is None or own_hours == 0:
         # With 0 they are deleted once they are fetched, which has to be possible.
-        limits.result_retention if hours is None else timedelta(hours=max(hours, 1)),
-        limits.record_retention if days is None else timedelta(days=days),
+        hours = limits.result_hours if own_hours is None else max(own_hours, 1)
+    if days is None:
+        days = limits.record_days if own_days is None else own_days
+    return (
+        timedelta(hours=min(hours, limits.result_hours)),
+        timedelta(days=min(days, limits.record_days)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO, StringIO
 
@@ -10,8 +11,10 @@ import pikepdf
 import pytest
 from sqlalchemy import update
 
+from shared.batches.repository import find_batch
 from shared.clock import now
-from shared.db.tables import batches
+from shared.db.queries import find_retention
+from shared.db.tables import accounts, batches
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks.destinations import FileSource
@@ -20,6 +23,7 @@ from tests.batches import TEMPLATE, SliceWorker, accept, ndjson
 from tests.farm.test_batches import KilledError
 from tests.farm.test_runs import account_of, store, titles
 from workers.batches import assembly
+from workers.maintenance.recorded_work import ExpireBatches
 from workers.webhooks.files import FileSender
 
 DOCUMENTS = [
@@ -138,6 +142,45 @@ def test_decisions_are_in_the_audit_log_once(caller, run, slices):
         ("documents.released", {"changed": 2}),
         ("documents.rejected", {"documents": [2], "changed": 1}),
     ]
+
+
+def test_a_run_is_kept_as_long_as_its_plan_says(caller, run, slices, database, account, ports):
+    batch_id = run(PLAN | {"keep": {"result_hours": 2, "record_days": 1}})
+
+    def kept():
+        with database.snapshot() as session:
+            return round((find_batch(session, batch_id).expires_at - now()) / timedelta(hours=1), 2)
+
+    assert kept() == 2
+    with database.session() as session:
+        session.execute(update(batches).values(expires_at=now() + timedelta(minutes=1)))
+    decide(caller, batch_id, "release")
+    assert kept() == 2
+    slices.work_off()
+    expire = ExpireBatches(ports.cell(account.account_id).batches)
+    for hours, status in ((3, 200), (25, 404)):
+        with database.session() as session:
+            ended = now() - timedelta(hours=hours)
+            due = {"finished_at": ended, "sweep_at": ended, "expires_at": ended}
+            session.execute(update(batches).values(due))
+        assert expire.run_once() == 1
+        assert list(ports.blobs.list_keys(f"batches/{batch_id}/")) == []
+        assert caller.get(f"/v2/batches/{batch_id}").status_code == status
+
+
+def test_a_plan_keeps_nothing_longer_than_the_service(caller, run, database, account):
+    long = {"result_hours": 20, "record_days": 7}
+    assert store(caller, {"keep": long})
+    for member, value in (("result_hours", 25), ("result_hours", 0), ("record_days", 8)):
+        refused = caller.put("/v2/plans/letters", json={"keep": {member: value}})
+        assert refused.status_code == 400
+        assert f"keep.{member} {value} is not from 1 to" in refused.json["message"]
+    for own, plan, expected in ((2, long, 20), (2, {}, 2), (0, long, 1), (None, {}, 24)):
+        times = tuple(map(plan.get, ("result_hours", "record_days")))
+        with database.session() as session:
+            session.execute(update(accounts).values(result_hours=own))
+            found = find_retention(session, account.account_id, *times)[0]
+        assert found == timedelta(hours=expected)
 
 
 def test_a_killed_release_is_repeated_and_delivers_once(caller, run, slices, settings, monkeypatch):

@@ -145,7 +145,8 @@ class ExpireBatches:
     def _is_old(self, batch: Batch) -> bool:
         assert batch.finished_at is not None, "only ended batches are due"
         with self._flow.database.snapshot() as session:
-            return batch.finished_at + find_retention(session, batch.account_id)[1] <= now()
+            kept = find_retention(session, batch.account_id, *batch.times)[1]
+        return batch.finished_at + kept <= now()
 
 
 def batch_tasks(flow: BatchLifecycle) -> tuple[MaintenanceTask, ...]:

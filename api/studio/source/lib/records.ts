@@ -692,6 +692,11 @@ export interface PlanHold {
   proof?: number;
 }
 
+export interface PlanKeep {
+  result_hours?: number;
+  record_days?: number;
+}
+
 export interface PlanCondition {
   value: string;
   one_of?: Array<string | number | boolean>;
@@ -734,6 +739,7 @@ export interface Plan {
   inserts?: Array<PlanInsert>;
   weight?: PlanWeight;
   hold?: PlanHold;
+  keep?: PlanKeep;
   priority?: "express" | "normal" | "night";
   index?: "csv" | "ndjson" | "xml";
   fields?: Array<string>;
