@@ -111,11 +111,15 @@ def set_tag(session: Session, account_id: str, name: str, tag: str, *, version: 
     Raises:
         ServiceError: 404, there is no such version; 409, the plan has `MAX_TAGS`.
     """
-    resolve_plan(session, account_id, f"{name}@{version}")
+    key = {"account_id": account_id, "name": name, "version": version}
+    # Locked, so that the plan is not deleted before the tag is stored.
+    tagged = select(plans.c.version).filter_by(**key).with_for_update(key_share=True)
+    if session.scalar(tagged) is None:
+        raise ServiceError(404, f"The plan '{name}@{version}' does not exist.")
     held = list_tags(session, account_id, name)
     if tag not in held and len(held) >= MAX_TAGS:
         raise ServiceError(409, f"The plan has {MAX_TAGS} tags, which is the limit.")
-    row = {"account_id": account_id, "name": name, "tag": tag, "version": version}
+    row = {**key, "tag": tag}
     session.execute(upsert_row(session, plan_tags, row, updated=("version",)))
 
 

@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO, StringIO
+from threading import Thread
 from xml.etree import ElementTree
 
 import pikepdf
@@ -16,6 +17,7 @@ import zxingcpp
 from sqlalchemy import func, select, update
 
 from shared.batches import plans
+from shared.batches.stored_plans import delete_plan
 from shared.clock import now
 from shared.db.tables import batch_files, batch_items, batches, webhook_deliveries
 from shared.encryption import SecretCipher, new_key
@@ -536,6 +538,25 @@ def test_a_tag_names_a_version_and_moves_for_later_batches(caller, numbered, sli
     assert caller.delete(path).status_code == 204
     assert caller.delete(path).status_code == 404
     assert "tags" not in caller.get("/v2/plans/letters").json
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_plan_that_is_deleted_meanwhile_gets_no_tag(caller, database, account):
+    store(caller, {})
+    answers = []
+
+    def tag():
+        answers.append(caller.put("/v2/plans/letters/tags/released", json={"version": 1}))
+
+    with database.session() as session:
+        delete_plan(session, account.account_id, "letters")
+        tagger = Thread(target=tag)
+        tagger.start()
+        tagger.join(0.5)
+        assert tagger.is_alive()  # it waits for the deletion
+    tagger.join(60)
+    assert [each.status_code for each in answers] == [404]
 
 
 @pytest.mark.parametrize(

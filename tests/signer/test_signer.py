@@ -168,7 +168,10 @@ def test_a_certificate_that_ends_soon_is_in_the_log_and_a_metric(client, folder,
     with capture_logs() as logs:
         client.sign(PDF, SignatureCall("acc_1", "old"))
     assert "certificate ends soon" in [line["event"] for line in logs]
-    assert b"\npressroom_signer_certificates_ending 1.0" in generate_latest(signer.metrics.registry)
+    ending = b"\npressroom_signer_certificates_ending %d.0"
+    assert ending % 1 in generate_latest(signer.metrics.registry)
+    (folder / "acc_1.old.p12").unlink()
+    assert ending % 0 in generate_latest(signer.metrics.registry)
 
 
 def test_without_a_time_stamp_the_signer_counts_as_unavailable(folder):

@@ -70,9 +70,7 @@ class Certificates:
         if not _ACCOUNT.fullmatch(account) or not _NAME.fullmatch(name):
             raise SigningFailedError("the name of the certificate is not one")
         key = f"{account}.{name}"
-        file = self._file(key, _PKCS12)
-        if not file.exists():
-            file = self._file(key, DEVICE_SUFFIX)
+        file = self._find_file(key)
         state = _read_state(file), _read_state(self._file(key, _PASSWORD))
         if state[0] is None:
             raise SigningFailedError(self._describe_missing(account, name))
@@ -89,8 +87,17 @@ class Certificates:
         """Return how many of the certificates in use end soon, or have ended."""
         at = now()
         with self._lock:
-            opened = [entry.opened for entry in self._cache.values()]
-        return sum(_ends_soon(one, at) for one in opened if isinstance(one, OpenedCertificate))
+            read = [(key, entry.opened) for key, entry in self._cache.items()]
+        return sum(
+            isinstance(one, OpenedCertificate)
+            and _ends_soon(one, at)
+            and self._find_file(key).exists()
+            for key, one in read
+        )
+
+    def _find_file(self, key: str) -> Path:
+        file = self._file(key, _PKCS12)
+        return file if file.exists() else self._file(key, DEVICE_SUFFIX)
 
     def _file(self, key: str, suffix: str) -> Path:
         return self._folder / f"{key}{suffix}"
