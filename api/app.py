@@ -13,7 +13,7 @@ from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
 from api.admission.framing import check_framing
 from api.admission.gate import check_rate, count_request, write_rate
-from api.auth.guard import authenticate, check_scope
+from api.auth.guard import authenticate, check_scope, record_change
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.batches.run_routes import PlanRoutes, RunRoutes
 from api.conditional_requests import check_partial_change
@@ -21,7 +21,7 @@ from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
 from api.jobs.routes import JobRoutes, SubjectRoutes
 from api.openapi.description import describe
-from api.operations.model import Routes, find_scopes
+from api.operations.model import Operation, Routes, find_operation
 from api.ops.routes import (
     HealthRoutes,
     MetricsRoutes,
@@ -246,8 +246,8 @@ def _before_request(ports: Ports) -> Response | None:
     elif request.path == "/v2" or request.path.startswith("/v2/"):
         g.principal = authenticate(request.headers, ports, method=request.method)
         if request.url_rule is not None:
-            view = current_app.view_functions[request.url_rule.endpoint]
-            check_scope(find_scopes(view), g.principal.state)
+            operation = _current_operation()
+            check_scope(operation.scopes if operation else frozenset(), g.principal.state)
         is_preview = request.path.rstrip("/") == PREVIEW_PATH
         g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
         check_rate(g.rate_status)
@@ -258,6 +258,27 @@ def _before_request(ports: Ports) -> Response | None:
     return None
 
 
+def _current_operation() -> Operation | None:
+    rule = request.url_rule
+    return find_operation(current_app.view_functions[rule.endpoint]) if rule else None
+
+
+def _record_read(response: Response, ports: Ports) -> Response:
+    """Append to the audit log which stored content a response has; without that entry it is not sent."""
+    operation = _current_operation()
+    if operation is None or not operation.reads:
+        return response
+    subject = next(iter((request.view_args or {}).values()))
+    try:
+        with ports.database.session() as session:
+            action = f"{operation.reads}.read"
+            record_change(session, g.principal, action, subject, {"path": request.path})
+    except ServiceError as error:
+        response.close()
+        return _handle_service_error(error)
+    return response
+
+
 def _teardown_request(error: BaseException | None, ports: Ports) -> None:
     ports.metrics.count(metrics.IN_PROGRESS, amount=-1)
     if ports.traces.is_on and "span" in g:
@@ -266,6 +287,8 @@ def _teardown_request(error: BaseException | None, ports: Ports) -> None:
 
 def _after_request(response: Response, ports: Ports) -> Response:
     """Set the headers of every response, then count and log the request."""
+    if ports.audits_reads and request.method == "GET" and response.status_code in (200, 206):
+        response = _record_read(response, ports)
     response.headers.update(_HEADERS)
     response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
     # Shared caches know that Authorization makes a response private, not that x-api-key does.

@@ -94,6 +94,7 @@ class Ports:
     public_url: str
     admin_keys: frozenset[str] = frozenset()  # digests
     admin_port: int = 0
+    audits_reads: bool = False
     single_sign_on: SingleSignOn | None = None
     clock: FarmClock | None = None
 

@@ -82,5 +82,6 @@ def wire(settings: Settings) -> Ports:
         public_url=settings.studio_url,
         admin_keys=frozenset(map(digest_api_key, settings.admin_keys.split())),
         admin_port=settings.admin_port,
+        audits_reads=settings.audit_reads,
         single_sign_on=settings.single_sign_on,
     )

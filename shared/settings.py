@@ -142,6 +142,8 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings, RuleSettings):
     admin_keys: Annotated[str, Meta(pattern=r"^([A-Za-z0-9_-]{32,200}( |$))*$")] = ""
     # The port of the front, among those that it listens on, that alone serves /v2/admin; 0 means all.
     admin_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    # Whether the audit log has who read stored results and templates, beside who changed what.
+    audit_reads: bool = False
     # Days that entries of the audit log are kept; 0 means forever.
     audit_days: Annotated[int, Meta(ge=0, le=36500)] = 730
 

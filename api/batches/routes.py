@@ -305,6 +305,7 @@ class BatchRoutes(Routes):
         query=(FILENAME,),
         headers=FILE_REQUEST_HEADERS,
         errors=FILE_ERRORS,
+        reads="batch",
     )
     def read_batch_result(self, batch_id: str) -> Response:
         """Download the result.
@@ -352,7 +353,7 @@ class BatchRoutes(Routes):
         )
         return write_json(write_item_job(batch, item))
 
-    @get("/v2/jobs/{item_job:job_id}/pdf", {}, query=(FILENAME,), is_described=False)
+    @get("/v2/jobs/{item_job:job_id}/pdf", {}, query=(FILENAME,), is_described=False, reads="job")
     def read_item_pdf(self, job_id: str) -> Response:
         """Return the PDF of one document."""
         filename = read_filename(current_query())

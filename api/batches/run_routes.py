@@ -280,6 +280,7 @@ class RunRoutes(Routes):
         file_responses(OperationResponse("The PDF.", binary_content("application/pdf"))),
         headers=FILE_REQUEST_HEADERS,
         errors=FILE_ERRORS,
+        reads="batch",
     )
     def read_run_file(self, batch_id: str, number: str) -> Response:
         """Download a file of a run.
@@ -303,6 +304,7 @@ class RunRoutes(Routes):
         ),
         headers=FILE_REQUEST_HEADERS,
         errors=FILE_ERRORS,
+        reads="batch",
     )
     def read_run_index(self, batch_id: str) -> Response:
         """Download the index of a run.

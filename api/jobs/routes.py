@@ -114,6 +114,7 @@ class JobRoutes(Routes):
         query=(FILENAME,),
         headers=FILE_REQUEST_HEADERS,
         errors=FILE_ERRORS,
+        reads="job",
     )
     def read_job_pdf(self, job_id: str) -> Response:
         """Read a job's PDF.

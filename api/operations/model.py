@@ -140,6 +140,7 @@ class Operation:
     is_strict: bool = False  # the path has no other spelling, with a slash at its end
     is_described: bool = True
     is_operator: bool = False  # of /v2/admin, for keys of an operator
+    reads: str = ""  # the kind of stored content that it sends, which an operator may have logged
 
     def __call__(self, view: View) -> View:
         """Declare a view to be of this operation."""
@@ -249,12 +250,12 @@ def current_query() -> Mapping[str, str]:
     return query
 
 
-def find_scopes(view: Any) -> frozenset[Scope]:
-    """Return the scopes of a view of an app, none if it belongs to no operation."""
+def find_operation(view: Any) -> Operation | None:
+    """Return the operation of a view of an app, None if it belongs to none."""
     match view:
         case partial(args=(_, Operation() as operation)):
-            return operation.scopes
-    return frozenset()
+            return operation
+    return None
 
 
 def _call(view: Callable[..., Response], operation: Operation, **values: str) -> Response:

@@ -159,6 +159,7 @@ class TemplateRoutes(Routes):
         {200: json_response("Record and content.", "TemplateWithContent", ETAG)},
         headers=(IF_NONE_MATCH,),
         errors=NOT_FOUND,
+        reads="template",
     )
     def read_template(self, template: str) -> Response:
         """Read a template.

@@ -163,6 +163,7 @@ class VersionRoutes(Routes):
         {200: json_response("The version with its content.", "VersionWithContent", ETAG)},
         headers=(IF_NONE_MATCH,),
         errors=NOT_FOUND,
+        reads="template",
     )
     def read_version(self, template_id: str, version: str) -> Response:
         """Read a version.

@@ -31,6 +31,7 @@ from api.operations.model import (
 from api.operations.parameters import FILE_REQUEST_HEADERS, LIMIT, NO_CONTENT, file_responses
 from api.pdf_headers import write_content_disposition
 from api.stored_files import BlobFile, send_file
+from shared.auth import audit
 from shared.auth.key_state import Rate
 from shared.auth.scopes import Scope
 from shared.clock import now
@@ -350,6 +351,9 @@ class LinkRoutes(Routes):
             message = "Too many requests for this link."
             told = {"Retry-After": str(_LINK_RATE.window_seconds)}
             raise ServiceError(429, message, code=ErrorCode.RATE_LIMITED, headers=told)
+        if self._ports.audits_reads and request.method == "GET":
+            with self._ports.database.session() as session:
+                audit.record(session, account_id, "link", "file.read", delivery_id)
         blob = BlobFile(self._ports.blobs, source.key or "", source.size, source.offset)
         headers = {
             "Content-Type": source.media_type,

@@ -11,6 +11,7 @@ from deploy.cli.main import main
 from shared.auth import audit
 from shared.auth.accounts import find_key_state
 from shared.clock import now
+from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 
 KEY = "operator-key-of-32-letters-or-more"
@@ -197,6 +198,38 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
     assert caller.get("/v2/audit?start_after=x").status_code == 400
     with database.snapshot() as session:
         assert list(audit.find_breaks(audit.read_all(session))) == []
+
+
+def test_reads_are_in_the_log_where_the_operator_wants_them(ports, caller, account, monkeypatch):
+    caller.post("/v2/templates?name=A", data="<document/>", content_type="application/xml")
+    template = caller.get("/v2/templates").json["templates"][0]["id"]
+    path = f"/v2/templates/{template}"
+    caller.post(f"{path}/versions")
+    logging = create_app(replace(ports, audits_reads=True)).test_client()
+
+    def ask(path, method="GET", **headers):
+        headers = {"x-api-key": account.api_key, **headers}
+        return logging.open(path, method=method, headers=headers)
+
+    etag = ask(path).headers["ETag"]
+    assert ask(f"{path}/versions/1").status_code == 200
+    assert ask(path, **{"If-None-Match": etag}).status_code == 304
+    assert ask(path, method="HEAD").status_code == 200
+    assert ask("/v2/templates").status_code == 200
+    assert ask("/v2/jobs/job_1/pdf").status_code == 404
+    found = caller.get("/v2/audit").json["entries"]
+    told = [each for each in reversed(found) if each["action"].endswith(".read")]
+    assert [each["details"] for each in told] == [{"path": path}, {"path": f"{path}/versions/1"}]
+    of_key = ("template.read", template, account.key_id)
+    assert {(each["action"], each["subject"], each["actor"]) for each in told} == {of_key}
+
+    def fail(*_arguments):
+        raise Unavailable("database")
+
+    monkeypatch.setattr(audit, "record", fail)
+    refused = ask(path)
+    assert (refused.status_code, b"<document" in refused.data) == (503, False)
+    assert caller.get(path).status_code == 200  # without the setting nothing is written
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from api.app import create_app, describe_api
-from api.operations.model import find_scopes
+from api.operations.model import find_operation
 from shared.auth import accounts
 from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
 
@@ -41,7 +41,7 @@ def list_calls(ports):
     """Return the scopes of each call under /v2, by its method and rule."""
     app = create_app(ports)
     return {
-        (method, rule.rule): find_scopes(app.view_functions[rule.endpoint])
+        (method, rule.rule): find_operation(app.view_functions[rule.endpoint]).scopes
         for rule in app.url_map.iter_rules()
         if rule.rule.startswith("/v2") and not rule.rule.startswith("/v2/admin/")
         for method in rule.methods - {"OPTIONS"}

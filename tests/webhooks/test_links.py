@@ -14,7 +14,9 @@ import pytest
 from aiosmtpd.controller import Controller
 from sqlalchemy import update
 
+from api.app import create_app
 from deploy.embedded.loopback import free_port
+from shared.auth import audit
 from shared.auth.administration import delete_account
 from shared.clock import now
 from shared.db.tables import accounts, batches, jobs, webhook_deliveries
@@ -179,6 +181,16 @@ def test_a_link_ends(mailed, app, ports, database):
     assert "has ended" in ended.json["message"]
     unknown = write_link(ports.secret_cipher, "msg_unknown", now() + timedelta(hours=1))
     assert anyone.get(f"/links/{unknown}").status_code == 410
+
+
+def test_who_reads_by_a_link_is_in_the_log_where_reads_are(mailed, ports, database):
+    [link] = mailed()[0].links()
+    delivery = read_link(ports.secret_cipher, link.removeprefix("/links/"))[0]
+    anyone = create_app(replace(ports, audits_reads=True)).test_client()
+    assert anyone.get(link).status_code == 200
+    with database.snapshot() as session:
+        entry = list(audit.read_all(session))[-1]
+    assert (entry["actor"], entry["action"], entry["subject"]) == ("link", "file.read", delivery)
 
 
 def test_a_link_does_not_outlive_its_result(mailed, app, database, ports):
