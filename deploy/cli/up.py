@@ -11,7 +11,10 @@ from deploy.embedded.supervisor import EmbeddedFarm, FarmOptions, StopRequested
 
 
 def run_up(arguments: argparse.Namespace) -> None:
-    """Run the farm until SIGINT or SIGTERM; a second signal stops without waiting for running jobs."""
+    """Run the farm until SIGINT or SIGTERM; a second signal stops without waiting for running jobs.
+
+    SIGUSR2 stops it and starts the release that is then installed, in this process, with the same socket.
+    """
     folder = open_folder(arguments.data)
     options = FarmOptions(
         arguments.port, arguments.workers, arguments.shards, shows_logs=arguments.logs
@@ -19,6 +22,7 @@ def run_up(arguments: argparse.Namespace) -> None:
     farm = EmbeddedFarm(folder, options, report=_print)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: farm.request_stop())
+    signal.signal(signal.SIGUSR2, lambda *_: farm.request_restart())
     try:
         record = farm.start()
         # A script may use the key as soon as it reads that the farm is ready.

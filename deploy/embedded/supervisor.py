@@ -6,6 +6,7 @@ import http.client
 import os
 import shutil
 import socket
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
 from deploy.embedded.data_folder import DataFolder, FarmRecord, FolderLock
@@ -77,6 +78,7 @@ class EmbeddedFarm:
         self._options = options
         self._report = report
         self._stop_requests = 0
+        self._is_restart = False
         self._children: list[Child] = []  # in stop order
         self._tail = LogTail(report) if options.shows_logs else None
         self._lock: FolderLock | None = None
@@ -91,6 +93,13 @@ class EmbeddedFarm:
         Safe to call from a signal handler.
         """
         self._stop_requests += 1
+        self._is_restart = False
+
+    def request_restart(self) -> None:
+        """As a first `request_stop`, but `stop` starts the command of this process again, with its listening socket."""
+        if not self._stop_requests:
+            self._stop_requests = 1
+            self._is_restart = True
 
     def start(self) -> FarmRecord:
         """Start the farm and return its record once the front is ready.
@@ -147,7 +156,7 @@ class EmbeddedFarm:
 
         No process remains, also after a failed start.
         """
-        if self._listener is not None:
+        if self._listener is not None and not self._is_restart:
             self._listener.close()
         asked = self._stop_requests
         for _, turn in groupby(self._children, key=lambda child: child.spec.stop_stage):
@@ -159,6 +168,8 @@ class EmbeddedFarm:
         if self._lock is not None:
             self._folder.delete_record()
             self._lock.release()
+        if self._listener is not None and self._is_restart:
+            _start_again(self._listener)
 
     @property
     def _port(self) -> int:
@@ -322,6 +333,14 @@ def _listen(port: int) -> socket.socket:
         ) from error
     listener.listen(1024)
     return listener
+
+
+def _start_again(listener: socket.socket) -> NoReturn:
+    """Execute the command of this process anew; it takes the socket as one of systemd."""
+    os.dup2(listener.fileno(), _FIRST_PASSED_DESCRIPTOR)
+    os.set_inheritable(_FIRST_PASSED_DESCRIPTOR, True)  # if it was that one already
+    passed = {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ | passed)  # noqa: S606 - its own arguments
 
 
 def _prepare_in_process(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:

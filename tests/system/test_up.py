@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
@@ -121,6 +122,26 @@ def test_a_request_that_arrives_between_two_farms_waits_in_the_socket_that_syste
             waiting = clients.submit(urlopen, url, timeout=60)
             with activated(listener, tmp_path):
                 assert waiting.result().status == 200
+
+
+def test_a_restart_by_signal_refuses_no_request_and_keeps_the_process(tmp_path):
+    command = [*pressroom("up", "--data", str(tmp_path), "--port", "0")]
+    with subprocess.Popen(
+        with_parent_death_signal(command, death_signal=signal.SIGTERM),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as process:
+        url = process.stdout.readline().split()[-1] + "/healthz"
+        process.send_signal(signal.SIGUSR2)
+        said = []
+        while not said or "is ready" not in said[-1]:
+            assert urlopen(url, timeout=60).status == 200
+            said += [process.stdout.readline()]
+        assert any("stopping" in line for line in said)
+        assert f"{urlsplit(url).netloc}" in said[-1]
+        process.terminate()
+    assert process.returncode == 0
 
 
 @contextmanager
