@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.pdf_headers import sanitize_filename
 from shared.batches.records import Batch, BatchItem, ItemStatus, item_job_id
 from shared.jobs.repository import Job, JobStatus
 
@@ -15,7 +16,8 @@ def write_item(batch: Batch, item: BatchItem) -> dict[str, Any]:
         "job_id": item_job_id(batch.id, item.index),
         "status": item.status.value,
     }
-    return record | _write_outcome(item)
+    named = {} if item.filename is None else {"filename": sanitize_filename(item.filename)}
+    return record | _write_outcome(item) | named
 
 
 def write_item_job(batch: Batch, item: BatchItem) -> dict[str, Any]:

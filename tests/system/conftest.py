@@ -78,9 +78,9 @@ class Account:
         headers = {"Content-Type": content_type}
         return self.request("POST", f"/v2/pdf{query}", content, headers=headers, **options)
 
-    def store_template(self, source: bytes) -> str:
+    def store_template(self, source: bytes, name: str = "test") -> str:
         made = self.request(
-            "POST", "/v2/templates?name=test", source, headers={"Content-Type": "text/xml"}
+            "POST", f"/v2/templates?name={name}", source, headers={"Content-Type": "text/xml"}
         )
         assert made.status == 201, made.body
         return made.json["id"]

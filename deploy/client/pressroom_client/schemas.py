@@ -22,6 +22,7 @@ class BatchItem:
     pages: int | None = None
     error: Mapping[str, Any] | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
+    filename: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

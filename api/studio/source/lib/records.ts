@@ -655,6 +655,7 @@ export interface BatchItem {
   pages?: number;
   error?: Error;
   warnings?: Array<RenderWarning>;
+  filename?: string;
 }
 
 export interface PlanSplit {

@@ -14,6 +14,8 @@ export interface Documents {
   documents: string[][][];
   /** Null if each document is one row of single values, sent as CSV. */
   shape: Shape | null;
+  /** The key of each document; null if each row is one. */
+  keys: string[] | null;
 }
 
 const STARTED = new Map<string, { sent: Documents; query: string }>();
@@ -27,6 +29,11 @@ export async function startBatch(sent: Documents, query: string): Promise<Batch>
   return batch;
 }
 
+/** Return the key of a document of a batch, if it was started in this tab from rows with keys. */
+export function findKey(batch: string, index: number): string | undefined {
+  return STARTED.get(batch)?.sent.keys?.[index];
+}
+
 export function canRepeat(batch: string): boolean {
   return STARTED.has(batch);
 }
@@ -35,7 +42,8 @@ export function canRepeat(batch: string): boolean {
 export async function repeatFailed(batch: string): Promise<Batch> {
   const { sent, query } = STARTED.get(batch) as { sent: Documents; query: string };
   const failed = await readFailed(batch);
-  return startBatch({ ...sent, documents: failed.map(({ index }) => sent.documents[index] ?? []) }, query);
+  const keys = sent.keys && failed.map(({ index }) => sent.keys?.[index] ?? "");
+  return startBatch({ ...sent, keys, documents: failed.map(({ index }) => sent.documents[index] ?? []) }, query);
 }
 
 /** Return the documents that failed as a workbook: number, the cells of the rows where they are known, and the reasons. @throws Failure */

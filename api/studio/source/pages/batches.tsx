@@ -8,7 +8,7 @@ import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages
 import { usePolling } from "../lib/poll";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
-import { canRepeat, repeatFailed, writeFailed } from "../lib/started";
+import { canRepeat, findKey, repeatFailed, writeFailed } from "../lib/started";
 import type { Account, Batch, BatchItem, PageProps } from "../lib/types";
 import { WORKBOOK } from "../lib/workbook";
 import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
@@ -219,7 +219,7 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
                       {page.items.map((item) => (
                         <tr key={item.index}>
                           <th scope="row" class="id">
-                            {formatNumber(item.index + 1)}
+                            {formatNumber(item.index + 1)} <span class="soft">{findKey(id, item.index) ?? item.filename}</span>
                             {item.pages !== undefined && <Narrow>{count("batches.pages", item.pages)}</Narrow>}
                             <Findings error={item.error} warnings={item.warnings} />
                           </th>
@@ -233,7 +233,7 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
                                 type="button"
                                 class="quiet"
                                 aria-label={t("jobs.downloadThis", { id: String(item.index + 1) })}
-                                onClick={() => save(`/v2/jobs/${item.job_id}/pdf`, `${item.index + 1}.pdf`)}
+                                onClick={() => save(`/v2/jobs/${item.job_id}/pdf`, item.filename ?? `${item.index + 1}.pdf`)}
                               >
                                 {t("jobs.download")}
                               </button>

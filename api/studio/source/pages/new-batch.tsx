@@ -10,11 +10,13 @@ import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { startBatch } from "../lib/started";
 import { findPaths, listOf, parse, type Shape, toDocument } from "../lib/template-data";
-import type { PageProps, Tag, Version } from "../lib/types";
+import type { Finding, PageProps, Tag, Version } from "../lib/types";
 import { LookOnly, Notice, Result, Wide } from "../ui/parts";
 import { nameLabel } from "../messages/labels";
+import { nameTemplate } from "../messages/names";
 import { type Base, findLinks, readBases } from "./editor/bases";
 import { type Declarations, fillGaps, follow, inWords, readDeclarations } from "./editor/declarations";
+import { findField } from "./editor/findings";
 import { DropZone } from "./files";
 import { readTemplate, takeDropped } from "./template/read";
 
@@ -87,6 +89,7 @@ export function NewBatch({ account, route }: PageProps) {
                       table={found}
                       template={template.id}
                       content={template.content}
+                      kinds={findKinds(template.name, template.content)}
                       bases={bases}
                       mayStart={mayChange(account, "render")}
                       plan={route[3]}
@@ -129,6 +132,7 @@ function Mapping({
   table: read,
   template,
   content,
+  kinds,
   bases,
   mayStart,
   reference,
@@ -138,6 +142,7 @@ function Mapping({
   table: { table: Table } | { error: string };
   template: string;
   content: string;
+  kinds: string[];
   bases: Base[];
   mayStart: boolean;
   reference: string;
@@ -149,7 +154,7 @@ function Mapping({
   const table = useMemo(() => ("table" in read ? read.table : { columns: [], rows: [] }), [read]);
   const [targets, setTargets] = useState(() => {
     const kept = parse(localStorage.getItem(mappingOf(template)) ?? "") ?? {};
-    return suggest(table.columns, fields).map((path, index) => kept[table.columns[index] ?? ""] ?? path).map(String);
+    return suggest(table.columns, fields, kinds).map((path, index) => kept[table.columns[index] ?? ""] ?? path).map(String);
   });
   const [output, setOutput] = useState(plan ? PLAN + plan : "files");
   const [draft, setDraft] = useState(false);
@@ -173,7 +178,7 @@ function Mapping({
     try {
       const query = new URLSearchParams({ template: reference, ...(output.startsWith(PLAN) ? { plan: output.slice(PLAN.length) } : { output }), ...(draft && { draft: "true" }) });
       const isTable = key < 0 && !used.some((target) => listOf(target, shape.lists) || shape.texts.includes(target));
-      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(convert(rows), targets)), shape: isTable ? null : shape }, String(query));
+      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(convert(rows), targets)), shape: isTable ? null : shape, keys: key < 0 ? null : documents.map(([row]) => row?.[key] ?? "") }, String(query));
       localStorage.setItem(mappingOf(template), JSON.stringify(Object.fromEntries(table.columns.map((each, index) => [each, targets[index]]))));
       goTo("batches", made.id);
     } catch (failure) {
@@ -248,7 +253,7 @@ function Mapping({
         <p class="soft">{t("newBatch.previewHelp")}</p>
         <ol class="firsts">
           {documents.slice(0, PREVIEWED).map((rows, index) => (
-            <First key={index} number={index + 1} reference={reference} payload={JSON.stringify(fillGaps(parse(toDocument(convert(rows), targets, shape)) ?? {}, declarations))} />
+            <First key={index} number={index + 1} reference={reference} declarations={declarations} payload={JSON.stringify(fillGaps(parse(toDocument(convert(rows), targets, shape)) ?? {}, declarations))} />
           ))}
         </ol>
       </section>
@@ -281,7 +286,7 @@ function Mapping({
   );
 }
 
-function First({ number, reference, payload }: { number: number; reference: string; payload: string }) {
+function First({ number, reference, declarations, payload }: { number: number; reference: string; declarations: Declarations; payload: string }) {
   const [drawing, setDrawing] = useState<Drawing | null>(null);
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
@@ -304,6 +309,10 @@ function First({ number, reference, payload }: { number: number; reference: stri
     };
   }, [reference, payload]);
   const findings = drawing?.preview.findings;
+  const tell = (finding: Finding) => {
+    const field = findField(finding, declarations);
+    return field ? `${field.label} ${field.message}` : finding.message;
+  };
   return (
     <li aria-busy={drawing === null && error === null}>
       <p>
@@ -315,10 +324,10 @@ function First({ number, reference, payload }: { number: number; reference: stri
       <ul class="findings">
         {findings?.errors.slice(0, 5).map((each, index) => (
           <li key={index} class="bad">
-            {each.message}
+            {tell(each)}
           </li>
         ))}
-        {findings?.warnings.slice(0, 5).map((each, index) => <li key={`w${index}`}>{each.message}</li>)}
+        {findings?.warnings.slice(0, 5).map((each, index) => <li key={`w${index}`}>{tell(each)}</li>)}
       </ul>
     </li>
   );
@@ -350,9 +359,10 @@ function listFields({ groups, lists, defaults, example }: Declarations): { field
 
 /**
  * Return the paths that columns probably mean, each once, else their own names: of the same path, name or label but for
- * case and signs, also with the record before it ("Buyer name"); what is required comes first.
+ * case and signs, also with the record before it ("Buyer name") or the kind of document ("Invoice number"); what is required
+ * comes first.
  */
-function suggest(columns: string[], fields: Field[]): string[] {
+function suggest(columns: string[], fields: Field[], kinds: string[]): string[] {
   const plain = (text: string) => text.toLowerCase().replace(/\(.*\)|[^\p{L}\p{N}]/gu, "");
   const free = fields
     .toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired))
@@ -360,7 +370,8 @@ function suggest(columns: string[], fields: Field[]): string[] {
       const names = path.split(".");
       const labels = [label, nameLabel(label)];
       const record = inWords(names.at(-2) ?? "");
-      return { path, names: [path, ...labels.flatMap((each) => [`${record} ${each}`, `${nameLabel(record)} ${each}`]), names.at(-1) ?? "", ...labels].map(plain) };
+      const named = names.length > 1 ? [] : labels.flatMap((each) => kinds.flatMap((kind) => [`${kind} ${each}`, `${kind}s ${each}`]));
+      return { path, names: [path, ...labels.flatMap((each) => [`${record} ${each}`, `${nameLabel(record)} ${each}`]), names.at(-1) ?? "", ...labels, ...named].map(plain) };
     });
   return columns.map((column) => {
     const rank = ({ path, names }: { path: string; names: string[] }) => (path === column ? 0 : names.indexOf(plain(column)) + 1 || Number.POSITIVE_INFINITY);
@@ -369,6 +380,13 @@ function suggest(columns: string[], fields: Field[]): string[] {
     free.splice(free.indexOf(best), 1);
     return best.path;
   });
+}
+
+/** Return what a template may make: the words of its name, and the public templates that it extends. */
+function findKinds(name: string, content: string): string[] {
+  const slugs = findLinks(content).filter(({ isImported }) => !isImported).map(({ reference }) => reference.split("@")[0] ?? "");
+  const made = slugs.map((slug) => inWords(slug.replace(/^service-/, "")));
+  return [...name.split(/\s+/), ...made, ...made.map(nameTemplate)];
 }
 
 /** Return a number or date of a German spreadsheet as data have it: of 1.234,50 and 31.12.2026. What may be English stays: 1,234. */

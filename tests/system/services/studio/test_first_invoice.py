@@ -122,6 +122,19 @@ def test_an_invoice_with_logo_and_address_needs_no_xml(open_page, address, accou
     assert page.evaluate("window.keysInXml") == 0
 
 
+def test_the_form_tells_findings_by_the_names_of_its_fields(page: Page):
+    begin_invoice(page)
+    page.get_by_label("Currency").fill("EURO")
+    page.get_by_role("button", name="Add a row").click()
+    page.get_by_label("Quantity, row 1").fill("two")
+    findings = page.locator(".finding-list")
+    expect(findings).to_contain_text('Currency is "EURO"')
+    findings.get_by_role("button", name="Quantity, row 1").click()
+    expect(page.get_by_label("Quantity, row 1")).to_be_focused()
+    page.get_by_role("tab", name="XML").click()
+    expect(findings).to_contain_text("/lines/0/qty")
+
+
 def test_a_setting_is_one_step_to_undo_and_lies_in_the_text(page: Page):
     begin_invoice(page)
     name = page.get_by_label("Your name")

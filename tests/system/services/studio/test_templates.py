@@ -264,6 +264,9 @@ def test_a_guarded_tag_moves_to_what_another_key_approved(
     dialog.get_by_label("Tag").fill("released")
     dialog.get_by_role("button", name="Tag").click()
     expect(second.get_by_text("released points to version 2.")).to_be_visible()
+    second.get_by_role("button", name="Approve: version 1").click()  # to go back to it
+    second.get_by_role("dialog").get_by_role("button", name="Approve").click()
+    expect(second.get_by_text("Version 1 is approved.")).to_be_visible()
 
     page.reload()
     page.get_by_role("button", name="released, guarded: Take the guard away").click()

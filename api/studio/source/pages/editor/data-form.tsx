@@ -51,6 +51,7 @@ function DataField({ field, data, example, onChange }: { field: FieldSpec; data:
   return (
     <CellInput
       field={field}
+      at={`/${field.path.join("/")}`}
       value={follow(data, field.path)}
       example={follow(example, field.path)}
       onChange={(value) => onChange(put(data, field.path, value))}
@@ -61,6 +62,7 @@ function DataField({ field, data, example, onChange }: { field: FieldSpec; data:
 /** An input over a value of JSON: it keeps what is typed, and yields the number or the list that it means. */
 function CellInput({
   field,
+  at,
   value,
   example,
   onChange,
@@ -68,6 +70,7 @@ function CellInput({
   row = 0,
 }: {
   field: FieldSpec;
+  at: string;
   value: unknown;
   example: unknown;
   onChange: (value: unknown) => void;
@@ -86,6 +89,7 @@ function CellInput({
       values={field.values}
       isRequired={field.isRequired}
       isBare={isBare}
+      at={at}
       value={typed}
       placeholder={toText(example)}
       onChange={(text) => {
@@ -150,6 +154,7 @@ function ListForm({ list, data, example, onChange }: { list: ListSpec; data: Dat
                   <CellInput
                     field={field}
                     isBare
+                    at={`/${[...list.path, at, ...field.path].join("/")}`}
                     row={at + 1}
                     value={follow(row, field.path)}
                     example={Array.isArray(examples) ? follow(examples[at], field.path) : undefined}
@@ -168,7 +173,7 @@ function ListForm({ list, data, example, onChange }: { list: ListSpec; data: Dat
       )}
       {rows.length > MOST_ROWS && <p class="soft">{t("form.moreRows", { n: rows.length - MOST_ROWS })}</p>}
       <div class="actions">
-        <button type="button" class="add" onClick={add}>
+        <button type="button" class="add" data-at={`/${list.path.join("/")}`} onClick={add}>
           {t("form.addRow")}
         </button>
         {rows.length > 0 && <span class="soft hint">{t("form.pasteHelp")}</span>}

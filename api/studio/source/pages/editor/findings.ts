@@ -4,6 +4,8 @@ import type { Action, Diagnostic } from "@codemirror/lint";
 import type { EditorView } from "@codemirror/view";
 import { t } from "../../lib/messages";
 import type { Finding } from "../../lib/types";
+import { nameLabel } from "../../messages/labels";
+import type { Declarations, FieldSpec } from "./declarations";
 
 // A message ends with the suggestion; the name it replaces is the last quoted one before it.
 const SUGGESTION = /["`„]([^"`„“]{1,60})["`“][^"`„]*; (?:did you mean|meinten Sie) ["„]([^"“]+)["“]\?/;
@@ -17,6 +19,26 @@ export interface Misspelling {
 export function findMisspelling(message: string): Misspelling | null {
   const found = SUGGESTION.exec(message);
   return found?.[1] && found[2] ? { written: found[1], meant: found[2] } : null;
+}
+
+/** A finding about data as the form tells it: the label of the field, and what is wrong. */
+export interface FieldFinding {
+  label: string;
+  /** The place in the data, a JSON Pointer. */
+  at: string;
+  message: string;
+}
+
+/** Return a finding about data as the form tells it, null of a place that the form does not have. */
+export function findField({ message }: Finding, { groups, lists }: Declarations): FieldFinding | null {
+  const [start = "", at = ""] = /^((?:\/[^\s/]+)+)(?: \([^)]*\))? /.exec(message) ?? [];
+  const path = at.slice(1).split("/");
+  const isOf = (place: string[]) => (field: FieldSpec) => field.path.join("/") === place.join("/");
+  const row = path.findIndex((name) => /^\d+$/.test(name));
+  const single = [...groups.flatMap(({ fields }) => fields), ...lists].find(isOf(path));
+  const cell = row < 0 ? undefined : lists.find(isOf(path.slice(0, row)))?.fields.find(isOf(path.slice(row + 1)));
+  const label = single ? nameLabel(single.label) : cell && t("form.cell", { label: nameLabel(cell.label), n: Number(path[row]) + 1 });
+  return label ? { label, at, message: message.slice(start.length).replace(/ \[[a-z-]+\]$/, "") } : null;
 }
 
 /** Return the findings in the template, at their positions in the current text. */

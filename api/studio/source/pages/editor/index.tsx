@@ -21,7 +21,7 @@ import { DataPane, findFlows } from "./data";
 import { DataForm } from "./data-form";
 import { changeSetting, fillGaps, readDeclarations } from "./declarations";
 import { dropDraft, keepDraft, readDraft } from "./drafts";
-import { applyFix, toDiagnostics } from "./findings";
+import { applyFix, findField, toDiagnostics } from "./findings";
 import { InsertMenu } from "./insert";
 import { FindingList, Sheet, usePreview, type Zoom, ZOOMS } from "./preview";
 import { keepSamples, readSamples, type Sample, STARTS } from "./samples";
@@ -295,6 +295,7 @@ function Editor({ account, read, onDiscard }: { account: Account; read: Read; on
               findings={drawn?.preview.findings ?? { errors: [], warnings: [] }}
               state={state}
               onLine={goToLine}
+              inForm={(finding) => (tab === "form" ? findField(finding, declarations) : null)}
               onFix={mayWrite ? (finding) => view.current && applyFix(view.current, finding) : null}
             />
           )}

@@ -17,6 +17,8 @@ export interface InputProps {
   isBare?: boolean;
   /** How the label is read where it is not seen. */
   spoken?: string;
+  /** The place of the value in the data, a JSON Pointer. */
+  at?: string;
   isFixed?: boolean;
 }
 
@@ -26,11 +28,12 @@ const HEX = /^#[\da-f]{6}$/i;
 
 /** An input of a value, of the kind that its type needs. */
 export function ValueInput(props: InputProps) {
-  const { type, label, spoken, value, onChange, placeholder = "", values = [], isRequired = false, isBare = false, isFixed = false } = props;
+  const { type, label, spoken, value, onChange, placeholder = "", values = [], isRequired = false, isBare = false, isFixed = false, at } = props;
   const id = useId();
   const common = {
     id,
     disabled: isFixed,
+    "data-at": at,
     ...(isBare && { "aria-label": spoken ?? label }),
     ...(isRequired && { "aria-required": true }),
   } as const;

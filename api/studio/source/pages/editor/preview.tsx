@@ -7,7 +7,7 @@ import { count, t } from "../../lib/messages";
 import { toBlob } from "../../lib/previews";
 import type { Box, Finding, Preview } from "../../lib/types";
 import { Notice } from "../../ui/parts";
-import { findMisspelling } from "./findings";
+import { type FieldFinding, findMisspelling } from "./findings";
 import { payloadOf, type Sample } from "./samples";
 
 const PAUSE_MS = 200;
@@ -172,12 +172,15 @@ export function FindingList({
   state,
   onLine,
   onFix,
+  inForm,
 }: {
   findings: { errors: Finding[]; warnings: Finding[] };
   state: State;
   onLine: (line: number) => void;
   /** Null where the text may not be changed. */
   onFix: ((finding: Finding) => void) | null;
+  /** How a form tells a finding; null where the text is shown, or the form has no such field. */
+  inForm: (finding: Finding) => FieldFinding | null;
 }) {
   const all = [...findings.errors.map((each) => ({ ...each, bad: true })), ...findings.warnings.map((each) => ({ ...each, bad: false }))];
   if (state === "empty") return <Notice>{t("state.empty")}</Notice>;
@@ -190,20 +193,33 @@ export function FindingList({
         {count("editor.errors", findings.errors.length)}, {count("finding.warnings", findings.warnings.length)}
       </summary>
       <ul>
-        {all.slice(0, 100).map((each, index) => (
-          <li key={index} class={each.bad ? "bad" : ""}>
-            {each.source ? (
-              <button type="button" class="link" onClick={() => each.source && each.source.origin !== "payload" && onLine(each.source.lineStart)}>
-                {t("finding.place", { line: each.source.lineStart, column: each.source.columnStart })}
-              </button>
-            ) : null}{" "}
-            {each.message}{" "}
-            {onFix && <FixButton of={each} onFix={onFix} />}
-          </li>
-        ))}
+        {all.slice(0, 100).map((each, index) => {
+          const field = inForm(each);
+          return (
+            <li key={index} class={each.bad ? "bad" : ""}>
+              {field ? (
+                <button type="button" class="link" onClick={() => focusField(field.at)}>
+                  {field.label}
+                </button>
+              ) : each.source ? (
+                <button type="button" class="link" onClick={() => each.source && each.source.origin !== "payload" && onLine(each.source.lineStart)}>
+                  {t("finding.place", { line: each.source.lineStart, column: each.source.columnStart })}
+                </button>
+              ) : null}{" "}
+              {field?.message ?? each.message} {onFix && <FixButton of={each} onFix={onFix} />}
+            </li>
+          );
+        })}
       </ul>
     </details>
   );
+}
+
+/** Focus the input of a place in the data, or the button that adds to a list; what hides it is opened. */
+function focusField(at: string): void {
+  const input = document.querySelector<HTMLElement>(`.data-form [data-at="${CSS.escape(at)}"]`);
+  input?.closest("details")?.setAttribute("open", "");
+  input?.focus();
 }
 
 function FixButton({ of: finding, onFix }: { of: Finding; onFix: (finding: Finding) => void }) {

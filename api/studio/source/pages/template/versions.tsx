@@ -109,7 +109,7 @@ export function Versions({
                                 </button>
                               );
                             })}
-                          <Approved by={approvals.get(each.version)} />
+                          <Approved by={approvals.get(each.version)} isNext={tags.some((tag) => tag.guarded && tag.version < each.version)} />
                         </th>
                         <td class="note">
                           {each.message || <span class="soft">–</span>}
@@ -265,18 +265,18 @@ export function Versions({
   );
 }
 
-/** The approvals of the versions that a guarded tag may move to next; none where no tag is guarded. */
+/** The approvals of the newest versions that a guarded tag may move to; none where no tag is guarded. */
 async function readApprovals(path: string, versions: Version[], tags: Tag[]): Promise<Map<number, Approval[]>> {
-  const since = Math.min(...tags.filter(({ guarded }) => guarded).map(({ version }) => version));
-  const waiting = versions.filter(({ version }) => version > since).slice(0, MOST_WAITING);
+  const guarded = tags.filter((tag) => tag.guarded);
+  const waiting = guarded.length === 0 ? [] : versions.filter(({ version }) => guarded.some((tag) => tag.version !== version)).slice(0, MOST_WAITING);
   const read = await Promise.all(waiting.map(({ version }) => askJson<VersionWithContent>("GET", `${path}/versions/${version}`)));
   return new Map(read.map(({ version, approvals = [] }) => [version, approvals]));
 }
 
-/** Who approved a version, or that it waits for it; nothing where no guarded tag may move to it. */
-function Approved({ by }: { by: Approval[] | undefined }) {
+/** Who approved a version, or that one after a guarded tag waits for it; nothing where no guarded tag may move to it. */
+function Approved({ by, isNext }: { by: Approval[] | undefined; isNext: boolean }) {
   if (by === undefined) return null;
-  if (by.length === 0) return <Badge>{t("versions.waiting")}</Badge>;
+  if (by.length === 0) return isNext ? <Badge>{t("versions.waiting")}</Badge> : null;
   return <Badge kind="good">{t("versions.approved", { names: [...new Set(by.map((each) => each.approved_by.name))].join(", ") })}</Badge>;
 }
 
