@@ -102,6 +102,17 @@ def test_a_last_line_gets_a_second_word_where_others_allow():
     assert broken(text, text_wrap=TextWrap.PRETTY)[-1] == "dddd eeee"
 
 
+def test_ragged_lines_leave_no_single_word_for_the_last_unless_stable():
+    text = "aaaa bbbb cccc ddd eeee"
+    assert broken(text)[-1] == "ddd eeee"
+    assert broken(text, text_wrap=TextWrap.STABLE)[-1] == "eeee"
+    # The line above would be less than 60 % full.
+    assert broken("aaaa bbbb dddddddd eeee")[-1] == "eeee"
+    # A whole word is moved, not a piece of one, and alone there is nothing to move.
+    assert broken("aaaa bbbb ccc d\u00add eeee")[-1] == "dd eeee"
+    assert broken("aaaaaaaaaaaaaaaaaaaa eeee") == ["aaaaaaaaaaaaaaaaaaaa", "eeee"]
+
+
 def test_two_lines_in_a_row_end_in_hyphens_only_where_nothing_else_is_possible():
     word = "aaaaaa\u00adbbbbbb\u00adcccccc"
     text = f"xxxx {word} yyyy {word} zzzz {word} wwww {word} vvvv"

@@ -331,14 +331,20 @@ class _LineChooser:
         self._width = width
         self._zone = self._limits.zone.resolve(width) or 0.0
         self._hyphens = 0  # of the lines before, one below the other
-        # Where `pretty` leaves a list to this, its last line has two words, too, or two ideographs.
-        self._runt = len(breakpoints) - 2 if style.text_wrap is TextWrap.PRETTY else -1
+        # Breakpoints before the last word, or ideograph, and before the last two. One alone makes no
+        # last line, but under `stable`, as in tables.
+        self._last = len(breakpoints) - 1
+        stays = style.text_wrap is TextWrap.STABLE
+        self._before_one = self._last if stays else self._previous_whole(self._last)
+        self._before_two = self._previous_whole(self._before_one)
 
     def choose(self, first: int, number: int, limit: float) -> int:
         """Return the breakpoint for a line, from those up to `number` that fit into `limit` points."""
+        if self._before_one <= number < self._last and self._leaves_two(first):
+            return self._before_two
         if not self._is_soft(number):
             self._hyphens = 0
-            return number - 1 if number == self._runt and self._leaves_two(first) else number
+            return number
         whole = number - 1
         while whole >= first and self._is_soft(whole):
             whole -= 1
@@ -351,11 +357,18 @@ class _LineChooser:
     def _is_soft(self, number: int) -> bool:
         return self._hlist.boundaries[self._breakpoints[number]] == DISCRETIONARY
 
+    def _previous_whole(self, number: int) -> int:
+        number -= 1
+        while number >= 0 and self._is_soft(number):
+            number -= 1
+        return number
+
     def _leaves_two(self, first: int) -> bool:
-        """Return whether the line before the last may end a word earlier: both stay well filled."""
-        hlist, box = self._hlist, self._breakpoints[self._runt - 1]
-        rest = hlist.rights[-1] - hlist.lefts[box + 1]
-        return self._runt > first and not self._is_soft(self._runt - 1) and rest < self._width / 2
+        """Return whether the line before the last may end before two words: it stays well filled."""
+        if self._before_two < first:
+            return False
+        rest = self._hlist.rights[-1] - self._hlist.lefts[self._breakpoints[self._before_two] + 1]
+        return rest <= self._width * _RUNT_MOST
 
     def _needs_whole(self, box: int, limit: float) -> bool:
         """Return whether a line ends with a box, with a whole word, for it may not have a hyphen."""
@@ -412,6 +425,7 @@ def _hyphen_inside(hlist: HorizontalList, box: int, count: int) -> float:
     return hyphen * (1 - hanging.hyphen) if hyphen and hanging is not None else hyphen
 
 
+_RUNT_MOST: Final = 0.4  # of the measure, so that the line before keeps 60 %
 _LONGEST_FIGURE: Final = 60  # characters
 # Amounts, with a currency or a sign on either side, and other numbers such as those of accounts.
 _NUMBER: Final = re.compile(

@@ -40,7 +40,8 @@ class WhiteSpace(StrEnum):
 class TextWrap(StrEnum):
     """CSS `text-wrap-style` (CSS Text 4, 6.4.1): how lines are broken.
 
-    `auto` breaks justified text as `pretty` does, and any other as `stable`: line after line.
+    `auto` breaks justified text as `pretty` does, and any other as `stable`, line after line, with
+    no single word in the last one where the line before keeps 60 % of its measure.
     """
 
     AUTO = "auto"
