@@ -20,7 +20,6 @@ from api.conditional_requests import check_partial_change
 from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
 from api.jobs.routes import JobRoutes, SubjectRoutes
-from api.openapi.description import describe
 from api.operations.model import Operation, Routes, find_operation
 from api.ops.routes import (
     HealthRoutes,
@@ -205,6 +204,9 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
 
 def describe_api() -> Mapping[str, Any]:
     """Return the OpenAPI description of all routes."""
+    # Late: its schemas take a tenth of the CPU of a front's start, and few fronts are ever asked for it.
+    from api.openapi.description import describe
+
     return describe(operation for routes in _ROUTES for _, operation in routes.operations())
 
 
