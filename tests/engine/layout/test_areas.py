@@ -21,6 +21,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.display import Restore, Save
+from workers.engine.layout.pages import pagination
 from workers.engine.tree.nodes import Break, Occurrence
 from workers.engine.tree.styles.computed import BreakTo, Overflow
 
@@ -37,6 +38,17 @@ def test_a_flow_continues_in_the_areas_of_the_next_page():
     given = master(areas=(area(height=30), area(top=60, height=20)))
     document = laid(lines_of(8), masters=[given])
     assert [texts(page) for page in document.pages] == [["1", "2", "3", "4", "5"], ["6", "7", "8"]]
+
+
+def test_each_area_of_a_page_is_measured_once(monkeypatch):
+    measured = []
+    resolve = pagination.resolve_area
+    monkeypatch.setattr(
+        pagination, "resolve_area", lambda *each: measured.append(each) or resolve(*each)
+    )
+    areas = tuple(area(left=10 * n, width=10, height=10) for n in range(20))
+    document = laid(lines_of(40), masters=[master(200, 100, areas=areas)])
+    assert (len(document.pages), len(measured)) == (2, 40)
 
 
 @pytest.mark.parametrize(

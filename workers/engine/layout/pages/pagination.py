@@ -407,31 +407,28 @@ class _Paginator:
             each.is_leading = each is leader
             each.waits_for_next_page = not each.is_done and self._has_to_wait(each, plan)
         areas: Sequence[Area | None] = plan.master.areas or (None,)
-        for index, area in enumerate(areas):
+        rectangles = [resolve_area(area, page_area) for area in areas]
+        tallest: dict[str, float] = {}  # of the areas after each, by flow
+        later = []
+        for area, rectangle in zip(reversed(areas), reversed(rectangles), strict=True):
+            name = BODY if area is None else area.flow
+            later.append(tallest.get(name, 0.0))
+            tallest[name] = max(later[-1], rectangle.height)
+        for area, rectangle, height in zip(areas, rectangles, reversed(later), strict=True):
             flow_progress = self.progress.get(BODY if area is None else area.flow)
             if flow_progress is None or flow_progress.is_done or flow_progress.waits_for_next_page:
                 continue
-            rectangle = resolve_area(area, page_area)
             if rectangle.width <= 0 or rectangle.height <= 0:
                 self._raise_no_room(area)
-            later = [one for one in areas[index + 1 :] if one and area and one.flow == area.flow]
-            if self._goes_on_later(flow_progress, rectangle, later, page_area):
+            if height > rectangle.height + EPSILON and self._goes_on_later(
+                flow_progress, rectangle
+            ):
                 continue
             self._fill_area(flow_progress, plan, area, rectangle)
         return areas
 
-    def _goes_on_later(
-        self,
-        flow_progress: _FlowProgress,
-        rectangle: Rectangle,
-        later: Sequence[Area],
-        page_area: Rectangle,
-    ) -> bool:
-        """Return whether the next block is too tall for an area and a later one is taller."""
-        if not any(
-            resolve_area(one, page_area).height > rectangle.height + EPSILON for one in later
-        ):
-            return False
+    def _goes_on_later(self, flow_progress: _FlowProgress, rectangle: Rectangle) -> bool:
+        """Return whether the next block is too tall for an area; a later one is taller."""
         at = flow_progress.resume
         if isinstance(at, StackResume) and at.inner is not None:
             return False
