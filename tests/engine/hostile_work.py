@@ -298,6 +298,19 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
         document(_LOOP.format('<grid grid-template-columns="9mm"><p>a</p></grid>')),
         render_document,
     ),
+    "10,000 boxes that shrink": (
+        document(
+            '<box for="n in range(10000)" overflow="shrink" width="20mm" height="9mm"><p>{{ n }} aaaaa '
+            "aaaaaaaa bbbbbbbbb ccccccccccc ddddddddddddd</p></box>"
+        ),
+        render_document,
+    ),
+    "10,000 paragraphs that shrink": (
+        document(
+            '<p for="n in range(10000)" overflow="shrink" height="3mm">{{ n | pad(400) }}</p>'
+        ),
+        render_document,
+    ),
     "10,000 address windows on a page": (
         document(_LOOP.format('<address standard="din5008-a" value="[\'a\']"/>')),
         render_document,

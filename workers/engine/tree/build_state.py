@@ -111,6 +111,7 @@ _ENCODED_PER_CHARACTER: Final = 20
 _LEAST_COST: Final = 20
 _PAYMENT_COST: Final = 150
 _FIXED_COSTS: Final = {"maxicode": 600}
+_SHRINKING_COST: Final = 200  # of a block with overflow="shrink", set some six times
 MAX_ITERATIONS: Final = 100_000  # loop iterations and insertions of one render
 MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
 
@@ -155,7 +156,7 @@ class BuildState(EvaluationState):
         self.rendered_terms = RenderedTerms()
         self.judge: InvoiceJudge | None = None
         self._paragraphs = 0
-        self._iterations = self._encoded = 0
+        self._iterations = self._encoded = self._shrinking = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed
         self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
         self.data: Mapping[str, object] = {}
@@ -192,12 +193,29 @@ class BuildState(EvaluationState):
             return
         fixed = _FIXED_COSTS.get(barcode.symbology, _LEAST_COST)
         self._encoded += fixed + (len(value) if is_text else _PAYMENT_COST)
-        if self._encoded <= _FREE_ENCODED:
+        what = "characters in repeated bar codes"
+        self._limit_by_data(self._encoded, 1, what, "too-many-barcodes", location)
+
+    def count_shrinking(self, location: SourceLocation) -> None:
+        """Count a block whose text is set in several sizes until it fits, not the first of an element.
+
+        Raises:
+            AuthoringError: the blocks exceed what data of this size are expected to need.
+        """
+        self._shrinking += location in self._barcodes
+        self._barcodes.add(location)
+        what = 'repeated blocks with overflow="shrink"'
+        self._limit_by_data(self._shrinking, _SHRINKING_COST, what, "too-many-shrinking", location)
+
+    def _limit_by_data(
+        self, count: int, cost: int, what: str, code: str, location: SourceLocation
+    ) -> None:
+        if count * cost <= _FREE_ENCODED:
             return
         if self._encodable is None:
             self._encodable = _FREE_ENCODED + _ENCODED_PER_CHARACTER * _count_characters(self.data)
-        what = "characters in repeated bar codes, the most for its data"
-        self._limit(self._encoded, self._encodable, what, "too-many-barcodes", location)
+        most = self._encodable // cost
+        self._limit(count, most, f"{what}, the most for its data", code, location)
 
     def count_paragraph(self, location: SourceLocation) -> None:
         """Count a paragraph.

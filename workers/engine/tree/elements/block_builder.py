@@ -22,6 +22,7 @@ from workers.engine.tree.nodes import (
     Source,
 )
 from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
 
 _COUNTER_ATTRIBUTE: Final = "counter-set"  # of every element that may count
@@ -78,7 +79,10 @@ class BlockBuilder:
 
     def compute(self, scope: Scope, parent: ComputedStyle) -> ComputedStyle:
         """Return the style under a parent's; errors are reported."""
-        return self.element_style.compute(scope, parent)
+        computed = self.element_style.compute(scope, parent)
+        if computed.style.box.overflow is Overflow.SHRINK:
+            scope.state.count_shrinking(self.plain.location)
+        return computed
 
     def source(self, scope: Scope) -> Source:
         """Return the source of a node: one object outside of loops."""

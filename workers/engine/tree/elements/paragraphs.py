@@ -63,7 +63,7 @@ class _ParagraphBuilder(BlockBuilder):
             self.kind = FIGURE if context.is_in_figure else TABLE
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = self.element_style.compute(scope, parent)
+        computed = self.compute(scope, parent)
         names = [name for name in (self.read_id(scope),) if name is not None]
         numbering = computed.style.numbering
         label = self._number(numbering, scope, computed) if numbering and not self.repeats else None

@@ -52,7 +52,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
         value, is_sound = payment.try_evaluate(scope)
         if not is_sound:
             return
-        computed = common.element_style.compute(scope, parent)
+        computed = common.compute(scope, parent)
         source, name = common.source(scope), common.read_id(scope)
         slip = _read(value, "name, iban and amount", read_sepa_slip, scope, location)
         if slip is None:
