@@ -10,13 +10,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from shared.errors import ServiceError
+from shared.zip_files import DEFAULT_FILENAME, MAX_FILENAME, UNSAFE, sanitize_filename
 
-DEFAULT_FILENAME: Final = "example.pdf"
 _STAGES: Final = ("queue", "merge", "layout", "finish")
-_MAX_FILENAME: Final = 200
-_UNSAFE: Final = re.compile(
-    r'[\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]'
-)
 _UNPAIRED: Final = re.compile(r"[\ud800-\udfff]")
 _ATTR_CHARS: Final = (
     "!#$&+^`|~"  # RFC 8187, attr-char, without the characters that `quote` never escapes
@@ -84,9 +80,9 @@ def read_filename(query: Mapping[str, str]) -> str | None:
     name = query.get("filename")
     if name is None:
         return None
-    if not 1 <= len(name) <= _MAX_FILENAME:
+    if not 1 <= len(name) <= MAX_FILENAME:
         raise _invalid_filename(name, f"it has {len(name)} characters")
-    if unsafe := _UNSAFE.search(name) or _UNPAIRED.search(name):
+    if unsafe := UNSAFE.search(name) or _UNPAIRED.search(name):
         raise _invalid_filename(name, f"it contains {unsafe[0]!r}")
     if name.strip(" .") != name or name.removesuffix(".pdf").strip(" .") == "":
         raise _invalid_filename(name, "it begins or ends with a full stop or a space")
@@ -96,18 +92,9 @@ def read_filename(query: Mapping[str, str]) -> str | None:
 def _invalid_filename(name: str, rule: str) -> ServiceError:
     return ServiceError(
         400,
-        f"Invalid filename {name[:100]!r}: {rule}; accepted are 1 to {_MAX_FILENAME} characters, none of "
+        f"Invalid filename {name[:100]!r}: {rule}; accepted are 1 to {MAX_FILENAME} characters, none of "
         'them a control character or one of " / \\ : * ? < > |.',
     )
-
-
-def sanitize_filename(
-    filename: str, *, extension: str = ".pdf", default: str = DEFAULT_FILENAME
-) -> str:
-    """Return a name that is safe in a header, a folder and an archive, with the extension."""
-    safe = _UNSAFE.sub("_", filename.encode("utf-8", "replace").decode())
-    stem = safe.removesuffix(extension).strip(" .")[:_MAX_FILENAME]
-    return f"{stem}{extension}" if stem else default
 
 
 def write_server_timing(timings: Mapping[str, float]) -> str:

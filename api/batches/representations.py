@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.pdf_headers import sanitize_filename
 from shared.batches.records import Batch, BatchItem, ItemStatus, item_job_id
 from shared.jobs.repository import Job, JobStatus
+from shared.zip_files import sanitize_filename
 
 
 def write_item(batch: Batch, item: BatchItem) -> dict[str, Any]:

@@ -50,12 +50,7 @@ from api.operations.parameters import (
     file_responses,
     start_after,
 )
-from api.pdf_headers import (
-    DEFAULT_FILENAME,
-    read_filename,
-    write_content_disposition,
-    write_warning_headers,
-)
+from api.pdf_headers import read_filename, write_content_disposition, write_warning_headers
 from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
 from api.stored_files import BlobFile, expired, send_file
@@ -88,6 +83,7 @@ from shared.db.queries import check_not_held
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MAX_GROUPED_ROWS, MB
+from shared.zip_files import DEFAULT_FILENAME
 
 _ITEMS_PER_PAGE: Final = 1000
 _RESULT: Final = "result of this batch"
@@ -125,13 +121,13 @@ class BatchRoutes(Routes):
                 "output",
                 enum_of(BatchOutput, default=BatchOutput.FILES),
                 "files: one PDF per document, at the document's job. zip: also all PDFs in one archive. "
-                "merged: one PDF of all pages, with an outline entry for each document.",
+                "merged: one PDF of all pages, with an outline entry for each document. With a plan merged or "
+                "zip: what its files are.",
             ),
             Parameter(
                 "plan",
                 string("A plan, name@version or name@tag.", maxLength=125, examples=["letters@1"]),
-                "The output plan: the order of the documents, the files that they go to, an index; "
-                "the batch is merged.",
+                "The output plan: the order of the documents, the files that they go to, an index.",
             ),
             Parameter(
                 "group",
@@ -361,10 +357,11 @@ class BatchRoutes(Routes):
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")
         if batch.output is BatchOutput.MERGED:
+            own = "result" if batch.plan is None else "files/1"
             raise ServiceError(
                 409,
-                "The documents of a batch with output=merged have no PDF of their own; the merged PDF "
-                f"is at /v2/batches/{batch.id}/result.",
+                "The documents of a batch with output=merged or a plan have no PDF of their own; what has their "
+                f"pages is at /v2/batches/{batch.id}/{own}.",
             )
         if batch.is_expired(now()) or item.part_key is None:
             raise expired(PDF)

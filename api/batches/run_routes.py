@@ -277,7 +277,11 @@ class RunRoutes(Routes):
 
     @get(
         "/v2/batches/{batch_id}/files/{number}",
-        file_responses(OperationResponse("The PDF.", binary_content("application/pdf"))),
+        file_responses(
+            OperationResponse(
+                "The PDF, or the ZIP.", binary_content("application/pdf", "application/zip")
+            )
+        ),
         headers=FILE_REQUEST_HEADERS,
         errors=FILE_ERRORS,
         reads="batch",
@@ -286,6 +290,7 @@ class RunRoutes(Routes):
         """Download a file of a run.
 
         A batch with a plan has one file or more; its account lists them. 409 before its end, or if it has none.
+        With output=zip or archive a file is a ZIP of a PDF for each set, their index and their SHA-256 digests.
         The file proof is its proof, from before its end on, and reprint-1 its first reprint.
         """
         with self._ports.database.snapshot() as session:
@@ -293,7 +298,11 @@ class RunRoutes(Routes):
             files = list_files(session, batch.id)
         wanted = _read_number(number)
         name = f"{wanted:03}" if wanted > INDEX_NUMBER else number
-        return self._send(batch, files, wanted, f"{batch.id}-{name}", "application/pdf", ".pdf")
+        is_zip = batch.plan is not None and batch.plan.is_package
+        media_type, extension = (
+            ("application/zip", ".zip") if is_zip else ("application/pdf", ".pdf")
+        )
+        return self._send(batch, files, wanted, f"{batch.id}-{name}", media_type, extension)
 
     @get(
         "/v2/batches/{batch_id}/index",
@@ -311,7 +320,8 @@ class RunRoutes(Routes):
 
         A row for each document: its file, position, first page and sheet, its pages and sheets, the weight, class
         of postage and inserts of its set if the plan has a weight or inserts, the number of its bundle in the file if
-        it has bundles, and the values of its `fields`, in the order of the files; then the documents that failed.
+        it has bundles, the name of its PDF in the file if that is a ZIP, and the values of its `fields`, in the order of
+        the files; then the documents that failed.
         Covers have no row, and are counted in the first page and sheet.
         """
         with self._ports.database.snapshot() as session:

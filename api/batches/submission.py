@@ -27,7 +27,7 @@ from api.render.request import find_order, pin_template, read_moment
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
-from shared.batches.plans import Priority, StoredPlan
+from shared.batches.plans import PlanOutput, Priority, StoredPlan, check_plan
 from shared.batches.records import (
     Batch,
     BatchKind,
@@ -71,6 +71,7 @@ class BatchRequest:
     output: BatchOutput
     allowance: Allowance
     plan: str | None
+    is_zipped: bool  # with a plan: its files are ZIPs
     group: str | None
     priority: Priority | None
     deadline: datetime | None
@@ -88,9 +89,11 @@ def read_batch_request(request: Request) -> BatchRequest:
     template = parse_reference(query["template"], field="template")
     plan = query.get("plan")
     output = read_choice(query, "output", BatchOutput)
-    if plan is not None and output not in (None, BatchOutput.MERGED):
-        raise ServiceError(400, f"A batch with a plan is merged: output={output} is not accepted.")
-    output = output or (BatchOutput.FILES if plan is None else BatchOutput.MERGED)
+    if plan is not None and output is BatchOutput.FILES:
+        raise ServiceError(
+            400,
+            "A batch with a plan has the files that it says: output=files is not accepted, output=zip is.",
+        )
     group, deadline = map(query.get, ("group", "deadline"))
     if group is not None:
         check_group_path(group)
@@ -106,7 +109,8 @@ def read_batch_request(request: Request) -> BatchRequest:
         is_spreadsheet=content_type.media_type == SPREADSHEET_TYPE,
         charset=content_type.charset,
         template=template,
-        output=output,
+        output=BatchOutput.MERGED if plan else output or BatchOutput.FILES,
+        is_zipped=output is BatchOutput.ZIP,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         plan=plan,
         group=group,
@@ -227,7 +231,12 @@ def _find_plan(
     if batch_request.plan is None:
         return None
     with ports.database.snapshot() as session:
-        return resolve_plan(session, principal.state.account_id, batch_request.plan)
+        stored = resolve_plan(session, principal.state.account_id, batch_request.plan)
+    if not batch_request.is_zipped or stored.plan.is_package:
+        return stored
+    changed = stored.plan.replace(output=PlanOutput.ZIP)
+    check_plan(changed)
+    return stored.replace(plan=changed)
 
 
 def delete_body(key: str, ports: Ports) -> None:

@@ -34,6 +34,7 @@ from shared.batches.plans import (
     Marks,
     Paper,
     Plan,
+    PlanOutput,
     PostageClass,
     Priority,
     Split,
@@ -134,6 +135,12 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         marks=ref("PlanMarks"),
         inserts=array_of("PlanInsert", maxItems=MAX_INSERTS),
         weight=ref("PlanWeight"),
+        output=enum_of(
+            PlanOutput,
+            default=PlanOutput.MERGED,
+            description="What a file is. merged: a PDF of all its documents. zip: a ZIP with a PDF for each set, their "
+            "index and SHA-256 digests. archive: a zip of documents that each claim a profile of PDF/A; others fail.",
+        ),
         hold=ref("PlanHold"),
         keep=ref("PlanKeep"),
         priority=enum_of(Priority, description="The priority of batches which name none."),

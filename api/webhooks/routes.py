@@ -6,6 +6,7 @@ import re
 import secrets
 from base64 import b64encode
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, ClassVar, Final
 
 from flask import Response, request
@@ -357,7 +358,9 @@ class LinkRoutes(Routes):
         blob = BlobFile(self._ports.blobs, source.key or "", source.size, source.offset)
         headers = {
             "Content-Type": source.media_type,
-            "Content-Disposition": write_content_disposition(name, kind="attachment"),
+            "Content-Disposition": write_content_disposition(
+                name, kind="attachment", extension=PurePath(name).suffix
+            ),
             "Cache-Control": "private, no-store",
             "Referrer-Policy": "no-referrer",
             "X-Robots-Tag": "noindex",

@@ -89,7 +89,12 @@ class _Task:
         except OSError as error:
             raise CommandFailed(f"{documents} cannot be read: {error.strerror}") from error
         options: BatchOptions = {
-            "output": "zip" if is_folder else kinds[output.suffix.lower()],
+            # With a plan it is the plan that says what its files are.
+            "output": "merged"
+            if arguments.plan
+            else "zip"
+            if is_folder
+            else kinds[output.suffix.lower()],
             "draft": arguments.draft,
             "plan": arguments.plan,
             "group": arguments.group,

@@ -303,6 +303,10 @@ def _count_decision(session: Session, batch: Batch, at: datetime) -> None:
 def _check_reprint(
     session: Session, batch: Batch, plan: Plan, wanted: Reprint, files: Sequence[StoredFile]
 ) -> None:
+    if wanted.copy and plan.is_package:
+        raise ServiceError(
+            400, "Invalid request: copy marks merged files; those of this run are ZIPs."
+        )
     if wanted.documents is not None:
         if (wanted.first, wanted.last, wanted.file) != (None, None, None):
             raise ServiceError(400, "Invalid request: documents or a range, not both.")

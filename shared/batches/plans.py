@@ -57,6 +57,14 @@ class Priority(StrEnum):
     NIGHT = "night"
 
 
+class PlanOutput(StrEnum):
+    """What a file of a run is: one PDF, a ZIP with a PDF for each set, or such a ZIP of PDF/A."""
+
+    MERGED = "merged"
+    ZIP = "zip"
+    ARCHIVE = "archive"
+
+
 class IndexFormat(StrEnum):
     """The format of the index of a run."""
 
@@ -306,6 +314,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         msgspec.Meta(max_length=MAX_INSERTS),
     ] = ()
     weight: Weight | None = None
+    output: PlanOutput = PlanOutput.MERGED
     hold: Hold = Hold()
     keep: Keep = Keep()
     priority: Priority | None = None  # of its batches which name none
@@ -327,6 +336,17 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         named += [each.value for each in conditions if not self.is_of_set(each.value)]
         named += [each.value for each in chain(*(each.conditions for each in self.inserts))]
         return list(dict.fromkeys([*named, *self.fields]))
+
+    @property
+    def is_package(self) -> bool:
+        """Whether files are ZIPs."""
+        return self.output is not PlanOutput.MERGED
+
+    @property
+    def has_sheets(self) -> bool:
+        """Whether the pages of a set depend on other documents, or its paper on each page."""
+        is_paper_told = self.weight is not None and self.weight.paper != Paper()
+        return self.duplex or self.marks is not None or self.household is not None or is_paper_told
 
     @property
     def keys(self) -> Sequence[str]:
@@ -608,6 +628,10 @@ def check_plan(plan: Plan) -> None:
         ),
         "split and bundle by weight need weight, with that of a sheet": (
             not plan.weight and any(cut.weight for cut in cuts)
+        ),
+        "bundle is of merged files, not of ZIPs": plan.is_package and plan.bundle,
+        "an archive keeps documents as they were rendered, without duplex, marks, household and weight.paper": (
+            plan.output is PlanOutput.ARCHIVE and plan.has_sheets
         ),
         "inserts are those of the plan or of marks, not both": marks and marks.inserts and feeders,
         "two inserts have one feeder": len(feeders) < len(plan.inserts),

@@ -128,6 +128,13 @@ class Batch(Record, frozen=True):
             (self.plan.keep.result_hours, self.plan.keep.record_days) if self.plan else (None, None)
         )
 
+    @property
+    def has_own_pdfs(self) -> bool:
+        """Whether each document is a PDF, in place of one of each slice."""
+        return self.output is not BatchOutput.MERGED or (
+            self.plan is not None and self.plan.is_package
+        )
+
     def is_expired(self, at: datetime) -> bool:
         """Return whether its PDFs have expired at an instant."""
         return self.expires_at is not None and self.expires_at <= at

@@ -31,6 +31,7 @@ from shared.batches.repository import count_items
 from shared.db.session import Session
 from shared.db.tables import batch_files, batch_items, webhook_deliveries
 from shared.records import SHA256, Record, ShownRecord, doc
+from shared.zip_files import name_entry
 
 INDEX_NUMBER: Final = 0  # of the index among the files of a run
 PROOF_NUMBER: Final = -1  # of the proof; those below are reprints
@@ -133,6 +134,14 @@ class StoredFile(Record, frozen=True):
         return ShownFile.of_builtins(shown)
 
 
+class OwnPdf(Record, frozen=True, gc=False):
+    """Where the part of a document has its PDF, and the file name that it has."""
+
+    offset: int
+    length: int
+    filename: str | None
+
+
 class RunItem(RunDocument, frozen=True, gc=False):
     """A document of a run that has ended, of no page if it failed; `part_first_index` names the part with its pages."""
 
@@ -141,6 +150,12 @@ class RunItem(RunDocument, frozen=True, gc=False):
     part_first_index: int
     held: str | None = None
     release: int | None = None
+    own: OwnPdf | None = None  # of a run whose files are ZIPs
+
+    @property
+    def entry(self) -> str:
+        """The name of the PDF of a set that begins with it, in a ZIP."""
+        return name_entry(self.index, self.own.filename if self.own else None)
 
     def find_release(self, batch: Batch) -> int | None:
         """Return the decision that releases it, 0 if it leaves with the run, `REJECTED`, or None if it is held."""
@@ -155,6 +170,7 @@ def list_run_items(session: Session, batch_id: str) -> list[RunItem]:
         select(
             columns.index, columns.status, columns.pages, columns.error,
             columns.part_first_index, columns["values"], columns.held, columns.release,
+            columns.offset, columns.length, columns.filename,
         )
         .where(columns.batch_id == batch_id)
         .order_by(columns["index"])
@@ -166,6 +182,7 @@ def list_run_items(session: Session, batch_id: str) -> list[RunItem]:
             row,
             pages=row["pages"] or 0,
             values={intern(path): value for path, value in (row["values"] or {}).items()},
+            own=None if row["offset"] is None else OwnPdf.of_row(row),
         )
         for row in rows
     ]
@@ -313,17 +330,27 @@ def _count_held(session: Session, batch: Batch) -> tuple[int, int]:
 
 
 def write_index(
-    out: BinaryIO, batch: Batch, plan: Plan, files: Sequence[RunFile], items: Sequence[RunItem]
+    out: BinaryIO,
+    batch: Batch,
+    plan: Plan,
+    files: Sequence[RunFile],
+    items: Sequence[RunItem],
+    *,
+    first_file: int = 1,
+    sets_before: int = 0,
 ) -> None:
-    """Write the index of a run: a row for each document, in order, and then those that are in no file."""
+    """Write the index of a run, or of files of it: a row for each document, in order, and then those of the
+    items that are in no file.
+    """
     text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
-    rows = _rows(batch, plan, files, items)
+    rows = _rows(batch, plan, enumerate(files, first_file), items, sets_before)
     if plan.index is IndexFormat.CSV:
         writer = csv.writer(text)
         columns = (
             *_COLUMNS,
             *map(_name_column, plan.set_paths),
             *(["bundle"] if plan.bundle else ()),
+            *(["name"] if plan.is_package else ()),
         )
         writer.writerow([*columns, *plan.fields])
         writer.writerows(
@@ -369,17 +396,24 @@ def _write_xml(text: io.TextIOWrapper, batch: Batch, rows: Iterable[Mapping[str,
 
 
 def _rows(
-    batch: Batch, plan: Plan, files: Sequence[RunFile], items: Sequence[RunItem]
+    batch: Batch,
+    plan: Plan,
+    files: Iterable[tuple[int, RunFile]],
+    items: Sequence[RunItem],
+    number_in_run: int,
 ) -> Iterator[dict[str, Any]]:
     others = {item.index: item for item in items}
-    number_in_run = 0
-    for number, file in enumerate(files, 1):
+    for number, file in files:
         page = sheet = 1
+        name = None
         bundle, covered = 0, set(find_covered(plan, file))
         of_sets = [(each, document) for each in file.sets for document in each.documents]
         for position, (each, document) in enumerate(of_sets, 1):
             sheets = plan.sheets_of(document.pages)
-            number_in_run += document is each.documents[0]
+            if document is each.documents[0]:
+                number_in_run += 1
+                page, sheet = (1, 1) if plan.is_package else (page, sheet)
+                name = others[document.index].entry if plan.is_package else None
             if document.index in covered:
                 bundle += 1
                 page += 2 if plan.duplex else 1
@@ -395,6 +429,7 @@ def _rows(
                 "sheets": sheets,
                 "set": number_in_run,
                 "bundle": bundle or None,
+                "name": name,
                 **{_name_column(path): value for path, value in each.values.items()},
             }
             page += 2 * sheets if plan.duplex else document.pages

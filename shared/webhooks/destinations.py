@@ -201,11 +201,12 @@ class FileSource(Record, frozen=True, omit_defaults=True):
 def address_file(
     settings: DestinationRequest, file: FileSource, **about: Any
 ) -> tuple[str, FileSource]:
-    """Return the name of a PDF at a destination, and the file with the values of its mail.
+    """Return the name of a PDF or a ZIP at a destination, and the file with the values of its mail.
 
     `file` has those of the payload by path; `about` is that of `name_file`.
     """
-    name = name_file(settings.name, settings.file.extension, **about)
+    extension = ".zip" if file.media_type == "application/zip" else settings.file.extension
+    name = name_file(settings.name, extension, **about)
     if settings.mail is None:
         return name, file.replace(values=None)
     record = {f"record.{path}": value for path, value in (file.values or {}).items()}

@@ -416,7 +416,7 @@ def test_the_event_of_a_batch_is_recorded_in_its_transaction(
 
 
 def test_a_zip_of_more_entries_than_a_plain_one_can_hold_is_read():
-    from api.batches.archive import ZipWriter
+    from shared.zip_files import ZipWriter
 
     writer = ZipWriter()
     out = bytearray()

@@ -646,13 +646,6 @@ def test_a_batch_with_an_unknown_plan_is_refused(caller, numbered, query, status
     assert told in answer.json["message"]
 
 
-def test_a_plan_is_of_merged_batches_alone(caller, numbered):
-    store(caller, PLAN)
-    answer = send(caller, numbered, ndjson(LETTERS), output="zip", query="&plan=letters")
-    assert answer.status_code == 400
-    assert "merged" in answer.json["message"]
-
-
 def test_values_that_have_no_order_stand_last_and_long_ones_are_cut():
     plan = plans.Plan(sort=("a.b",), fields=("c",))
     payload = json.dumps({"a": {"b": [1]}, "c": "x" * 1000}).encode()

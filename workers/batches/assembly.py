@@ -70,6 +70,7 @@ from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
 from workers.batches.covers import Covers, render_covers
 from workers.batches.documents import BatchContext
+from workers.batches.packages import Packages, fill
 from workers.batches.writers import make_options, read_plan_marks
 from workers.engine.finish.merging import OtherPressError, Placement
 from workers.engine.merged_pdf import join_parts, sort_parts
@@ -286,9 +287,13 @@ def _write_run(
         if reprint.request is not None and not reprint.blob_key:
             wanted = Reprint.of_builtins(reprint.request)
             chosen = select_documents(plan, files, wanted)
-            ordered = [each for file in files for each in file.documents if each.index in chosen]
-            sheets = sum(plan.sheets_of(document.pages) for document in ordered)
-            file = RunFile([RunSet(ordered, sheets)])
+            sets = [
+                RunSet(own, sum(plan.sheets_of(document.pages) for document in own))
+                for file in files
+                for each in file.sets
+                if (own := [each for each in each.documents if each.index in chosen])
+            ]
+            file = RunFile(sets)
             there = known | {each.number: each for each in stored}
             again = [
                 Covers(covered, _read(batch_context.blobs, there[at].covers_key))
@@ -297,7 +302,7 @@ def _write_run(
             ]
             of_reprint = {
                 document.index: replace(places[document.index], file=number, position=2 * at + 1)
-                for at, document in enumerate(ordered)
+                for at, document in enumerate(file.documents)
             }
             [made] = writer.write([(number, file)], of_reprint, again, is_copy=wanted.copy)
             stored.append(made.replace(request=reprint.request))
@@ -333,6 +338,8 @@ class _RunWriter:
         is_copy: bool = False,
     ) -> list[StoredFile]:
         """Store files, each with its number, and return them; `places` are those of documents in files by number."""
+        if self.plan.is_package:
+            return self._write_packages(files, places)
         outs_by_number: dict[int | None, int] = {number: at for at, (number, _) in enumerate(files)}
 
         def place(index: int, pages: int) -> Placement:
@@ -360,7 +367,7 @@ class _RunWriter:
         with ExitStack() as opened:
             outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
             pages = sort_parts(
-                chain(parts, ((_fill(self.part, BytesIO(each.pdf)), own) for each, own in placed)),
+                chain(parts, ((fill(self.part, BytesIO(each.pdf)), own) for each, own in placed)),
                 outs,
                 options=make_options(self.batch),
                 is_duplex=self.plan.duplex,
@@ -377,6 +384,37 @@ class _RunWriter:
                 )
                 for at, ((number, file), out) in enumerate(zip(files, outs, strict=True))
             ]
+
+    def _write_packages(
+        self, files: Sequence[tuple[int, RunFile]], places: Mapping[int, Placement]
+    ) -> list[StoredFile]:
+        wanted = {document.index for _, file in files for document in file.documents}
+        parts = {item.part_first_index for item in self.items if item.index in wanted}
+        stored = []
+        with tempfile.TemporaryFile() as gathered:
+            starts: dict[int, int] = {}
+            for part, _ in _fetch_parts(self.batch, self.context, self.part, parts):
+                starts[part.first_index] = gathered.tell()
+                self.part.seek(0)
+                shutil.copyfileobj(self.part, gathered, 256 * 1024)
+            package = Packages(self.batch, self.plan, self.part, gathered, starts, places)
+            for number, file in files:
+                with tempfile.TemporaryFile() as out:
+                    package.write(out, number, file)
+                    stored.append(
+                        _store_file(self.batch, self.context, out, number).replace(
+                            documents=len(file.documents),
+                            pages=sum(
+                                2 * self.plan.sheets_of(each.pages)
+                                if self.plan.duplex
+                                else each.pages
+                                for each in file.documents
+                            ),
+                            sheets=sum(each.sheets for each in file.sets),
+                            value=file.value,
+                        )
+                    )
+        return stored
 
     def write_proof(self) -> list[StoredFile]:
         """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
@@ -446,7 +484,7 @@ def _fetch_parts(
         for part in parts:
             if part.blob_key is not None and (wanted is None or part.first_index in wanted):
                 with batch_context.blobs.open(part.blob_key) as stream:
-                    path = _fill(file, stream)
+                    path = fill(file, stream)
                 yield part, path
         after = parts[-1].first_index
 
@@ -454,12 +492,3 @@ def _fetch_parts(
 def _read(blobs: BlobStore, key: str) -> bytes:
     with blobs.open(key) as stream:
         return stream.read()
-
-
-def _fill(file: BinaryIO, stream: BinaryIO) -> Path:
-    """Write a part in place of the one before it, and return its path."""
-    file.seek(0)
-    file.truncate()
-    shutil.copyfileobj(stream, file, 256 * 1024)
-    file.flush()
-    return Path(f"/proc/self/fd/{file.fileno()}")

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, TypeVar
 from shared.batches.chunk_results import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.batches.csv_rows import InvalidRow
 from shared.batches.plans import read_values
-from shared.batches.records import Batch, BatchOutput, Chunk, DocumentResult, Slice
+from shared.batches.records import Batch, Chunk, DocumentResult, Slice
 from shared.blobs.store import BlobMissingError
 from shared.clock import cpu_microseconds, epoch, now, ticks
 from shared.errors import (
@@ -166,7 +166,7 @@ class _SliceRun:
 
     @property
     def _is_merged(self) -> bool:
-        return self.batch.output is BatchOutput.MERGED
+        return not self.batch.has_own_pdfs
 
     def _render_all(
         self, writer: Writer, start: SliceStart

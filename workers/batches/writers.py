@@ -12,14 +12,23 @@ from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
 
 from shared.batches.csv_rows import InvalidRow
-from shared.batches.plans import Plan, read_values
-from shared.batches.records import Batch, BatchOutput, DocumentResult, PdfLocation
+from shared.batches.plans import Plan, PlanOutput, read_values
+from shared.batches.records import Batch, DocumentResult, PdfLocation
 from shared.clock import ticks
+from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB
 from shared.telemetry import metrics
 from workers.batches.documents import to_payload
-from workers.engine.merged_pdf import MergedPart, SheetMarks, find_zone, read_marks
-from workers.engine.ports import FontFile, ImageUnavailableError, RenderOptions, Resources, Stage
+from workers.engine.merged_pdf import AddedDocument, MergedPart, SheetMarks, find_zone, read_marks
+from workers.engine.ports import (
+    FontFile,
+    ImageUnavailableError,
+    Payload,
+    Rendered,
+    RenderOptions,
+    Resources,
+    Stage,
+)
 from workers.render.failures import summarise
 from workers.render.remote_images import RemoteLimitError
 from workers.render.run import RenderContext
@@ -54,14 +63,14 @@ def open_writer(batch: Batch, context: RenderContext) -> Writer:
     Raises:
         Unavailable: the database is unavailable.
     """
-    is_merged = batch.output is BatchOutput.MERGED
-    return MergedPartWriter(batch, context) if is_merged else FileWriter(batch, context)
+    return (FileWriter if batch.has_own_pdfs else MergedPartWriter)(batch, context)
 
 
 class FileWriter:
     """Writes separate PDFs, concatenated in one file."""
 
     def __init__(self, batch: Batch, context: RenderContext) -> None:
+        self._batch = batch
         self._context = context
         self._template = context.templates.get(batch.pinned)
         signer = context.signers.of_account(batch.account_id)
@@ -74,21 +83,31 @@ class FileWriter:
         """Render a document; see `Writer.add`."""
         payload = to_payload(document)
         self._resources.begin_document()
-        rendered = self._context.engine.render(
-            self._template,
-            payload,
-            options=self._options,
-            resources=self._resources,
-            observer=self._resources,
-        )
+        pdf, result = self._render(index, payload)
         self._resources.end_document()
-        place = PdfLocation(self.size, len(rendered.pdf), zlib.crc32(rendered.pdf))
-        self._file.write(rendered.pdf)
-        self.size += len(rendered.pdf)
-        warnings = summarise(rendered.warnings, left_out=rendered.warnings_left_out)
-        return DocumentResult(
-            index, rendered.pages, rendered.filename, place=place, warnings=warnings
+        place = PdfLocation(self.size, len(pdf), zlib.crc32(pdf))
+        self._file.write(pdf)
+        self.size += len(pdf)
+        return result.replace(place=place)
+
+    def _render(self, index: int, payload: Payload) -> tuple[bytes, DocumentResult]:
+        plan, resources = self._batch.plan, self._resources
+        if plan is not None and plan.has_sheets:
+            part = MergedPart(
+                self._template, options=self._options, resources=resources, observer=resources
+            )
+            added = part.add(payload, name=f"Document {index + 1}")
+            return part.close() or b"", _describe(plan, index, payload, added)
+        rendered = self._context.engine.render(
+            self._template, payload, options=self._options, resources=resources, observer=resources
         )
+        if plan is not None and plan.output is PlanOutput.ARCHIVE and not rendered.is_archive:
+            raise ServiceError(
+                400,
+                'The document claims no profile of PDF/A, which the archive of its plan takes: give its template profile="pdf/a-3b".',
+                kind=ErrorKind.AUTHORING,
+            )
+        return rendered.pdf, _describe(plan, index, payload, rendered)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the output; see `Writer.close`."""
@@ -126,16 +145,7 @@ class MergedPartWriter:
         self._surroundings.begin_document()
         added = self._part.add(payload, name=f"{self._what} {index + 1}")
         self._surroundings.end_document()
-        warnings = summarise(added.warnings, left_out=added.warnings_left_out)
-        plan = self._batch.plan
-        if plan is None:
-            return DocumentResult(index, added.pages, added.filename, warnings=warnings)
-        values = {**read_values(plan.paths, payload.body), **plan.weigh_paper(added.media)}
-        codes = (warning.code for warning in added.warnings)
-        held = plan.find_hold(values, codes, left_out=added.warnings_left_out)
-        return DocumentResult(
-            index, added.pages, added.filename, warnings=warnings, values=values or None, held=held
-        )
+        return _describe(self._batch.plan, index, payload, added)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the PDF; see `Writer.close`."""
@@ -145,6 +155,21 @@ class MergedPartWriter:
 
     def discard(self) -> None:
         """Discard the output."""
+
+
+def _describe(
+    plan: Plan | None, index: int, payload: Payload, made: AddedDocument | Rendered
+) -> DocumentResult:
+    """Return the result of a document, with the values that its plan needs."""
+    warnings = summarise(made.warnings, left_out=made.warnings_left_out)
+    result = DocumentResult(index, made.pages, made.filename, warnings=warnings)
+    if plan is None:
+        return result
+    media = made.media if isinstance(made, AddedDocument) else ()
+    values = {**read_values(plan.paths, payload.body), **plan.weigh_paper(media)}
+    codes = (warning.code for warning in made.warnings)
+    held = plan.find_hold(values, codes, left_out=made.warnings_left_out)
+    return result.replace(values=values or None, held=held)
 
 
 class _PartResources:

@@ -126,6 +126,7 @@ def render(
         document.info.filename,
         findings.warnings,
         findings.left_out(Severity.WARNING),
+        is_archive=document.profiles.archive is not None,
     )
 
 

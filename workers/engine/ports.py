@@ -368,3 +368,4 @@ class Rendered:
     filename: str | None = None
     warnings: tuple[Diagnostic, ...] = field(default=())
     warnings_left_out: int = 0  # number of warnings not listed
+    is_archive: bool = False  # it claims a profile of PDF/A

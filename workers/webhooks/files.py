@@ -206,10 +206,11 @@ def _name_files(
     found = {file.number: (file.blob_key, file.bytes) for file in files if file.number >= first}
     if batch.result_key is not None:
         found[0] = batch.result_key, batch.result_bytes or 0
+    media_type = "application/zip" if batch.has_own_pdfs else "application/pdf"
     return [
         address_file(
             settings,
-            FileSource(key=key, size=size),
+            FileSource(media_type=media_type, key=key, size=size),
             job=f"{batch.id}-{number}" if number else batch.id,
             at=batch.created_at,
             batch=batch.id,

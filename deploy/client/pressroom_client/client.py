@@ -232,7 +232,7 @@ class Pressroom:
             ValueError: the file has another suffix.
         """
         _check_options(options, BatchOptions)
-        plan = options.get("plan")
+        plan, output = options.get("plan"), options.get("output", "files")
         with _open_documents(documents) as (file, content_type):
             return self._transport.read(
                 Batch,
@@ -240,7 +240,7 @@ class Pressroom:
                 "/v2/batches",
                 query={
                     "template": template,
-                    "output": options.get("output", "files") if plan is None else "merged",
+                    "output": output if plan is None or output == "zip" else "merged",
                     "plan": plan,
                     "deliver": options.get("deliver"),
                     "send_at": options.get("send_at"),
@@ -335,23 +335,20 @@ class Pressroom:
         *,
         progress: Callable[[int], object] = lambda _: None,
     ) -> list[Path]:
-        """Write the files of a batch with a plan to a folder, `001.pdf` and on, and their index."""
+        """Write the files of a batch with a plan to a folder, `001.pdf` or `001.zip` and on, and their index."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         files = self.batch_account(batch_id)["files"]
         saved = [
             self.save_run_file(
-                batch_id,
-                str(each["number"]),
-                target / f"{each['number']:03}.pdf",
-                progress=progress,
+                batch_id, str(each["number"]), target / f"{each['number']:03}", progress=progress
             )
             for each in files
         ]
-        index = self._save(resource_path("batches", batch_id, "index"), target / "index", progress)
-        with index.open("rb") as file:
-            kind = {b"{": ".ndjson", b"<": ".xml"}.get(file.read(1), ".csv")
-        return [*saved, index.replace(index.with_suffix(kind))]
+        saved.append(
+            self._save(resource_path("batches", batch_id, "index"), target / "index", progress)
+        )
+        return [each.replace(each.with_suffix(_find_kind(each))) for each in saved]
 
     def save_run_file(
         self,
@@ -546,3 +543,10 @@ def find_batch_type(path: Path) -> str:
     if path.suffix.lower() not in types:
         raise ValueError(f"{path}: unsupported suffix; accepted are {', '.join(types)}")
     return types[path.suffix.lower()]
+
+
+def _find_kind(path: Path) -> str:
+    """Return the suffix of a file of a run, or of its index."""
+    kinds = {b"%": ".pdf", b"P": ".zip", b"{": ".ndjson", b"<": ".xml"}
+    with path.open("rb") as file:
+        return kinds.get(file.read(1), ".csv")

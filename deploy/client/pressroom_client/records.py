@@ -85,8 +85,8 @@ class RenderOptions(TypedDict, total=False):
 class BatchOptions(TypedDict, total=False):
     """Optional keyword arguments of a batch.
 
-    `output` is files, zip or merged. A `plan` arranges the documents in files, whatever the `output`; see
-    `Pressroom.save_run`. `group` is the path of a key: consecutive rows of one key are one document, with the
+    `output` is files, zip or merged. A `plan` arranges the documents in files, ZIPs where it or the `output`
+    says so; see `Pressroom.save_run`. `group` is the path of a key: consecutive rows of one key are one document, with the
     list `rows`. `priority` is express, normal or night, `deadline`
     the moment at which the documents are to have been rendered. `deliver`, `send_at` and `subject` are as those of a render.
     """

@@ -739,6 +739,7 @@ export interface Plan {
   marks?: PlanMarks;
   inserts?: Array<PlanInsert>;
   weight?: PlanWeight;
+  output?: "merged" | "zip" | "archive";
   hold?: PlanHold;
   keep?: PlanKeep;
   priority?: "express" | "normal" | "night";

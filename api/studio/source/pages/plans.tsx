@@ -16,6 +16,7 @@ import { PUBLIC } from "./template/read";
 
 const MARKS = ["omr", "datamatrix", "code128", "itf"] as const;
 const PRIORITIES = ["express", "normal", "night"] as const;
+const OUTPUTS = ["merged", "zip", "archive"] as const;
 const UNITS = ["documents", "sheets", "weight"] as const;
 const MOST = { split: 2500, bundle: 300 };
 const SHOWN_SHEETS = 2;
@@ -153,6 +154,16 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
         </fieldset>
         <fieldset>
           <legend>{t("plans.files")}</legend>
+          <div class="field">
+            <label for={`${id}-output`}>{t("plans.output")}</label>
+            <select id={`${id}-output`} name="output">
+              {OUTPUTS.map((each) => (
+                <option key={each} value={each} selected={(stored.output ?? "merged") === each}>
+                  {t(`plans.${each}`)}
+                </option>
+              ))}
+            </select>
+          </div>
           <Cut of="split" stored={stored.split} chosen={plan.split} />
         </fieldset>
         <fieldset>
@@ -314,6 +325,7 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
     sort: lines("sort"),
     split: { ...cut("split"), ...(stored.split?.by_hand && { by_hand: stored.split.by_hand }) },
     ...(text("cover") && { bundle: { cover: text("cover"), ...cut("bundle") } }),
+    output: OUTPUTS.find((each) => each === text("output")) ?? "merged",
     duplex: data.has("duplex"),
     ...(text("household") && { household: text("household") }),
     priority: PRIORITIES.find((each) => each === text("priority")) ?? "normal",

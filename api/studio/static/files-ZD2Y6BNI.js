@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-NKQBPNKC.js";import"./chunk-42KNML3B.js";import"./chunk-RFQMLYUA.js";import"./chunk-X2SQBBVO.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

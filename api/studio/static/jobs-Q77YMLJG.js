@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-SBQE7IOW.js";import"./chunk-GDXCJEIK.js";import"./chunk-KL7FZ5WV.js";import"./chunk-X2SQBBVO.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
