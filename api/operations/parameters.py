@@ -125,8 +125,8 @@ IDEMPOTENCY_KEY: Final = Parameter(
     },
     "Makes the request safe to repeat: for 24 hours the same key and request return the first response "
     "and are metered once. The key with another request is 422; while the first request is in progress, "
-    "409. A repeated response has `Idempotent-Replayed: true`. A 402 or 503 is not stored, and neither is an "
-    "error of the document once its template has changed.",
+    "409. A repeated response has `Idempotent-Replayed: true`. An error of the document, "
+    "a 402 and a 503 are not stored.",
 )
 IF_MATCH: Final = Parameter(
     "If-Match",

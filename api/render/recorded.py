@@ -65,13 +65,9 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRender:
-    """A render that is recorded; `respond` answers it.
-
-    `pin` resolves the template of a repeated call, since the first error is outdated once it has changed.
-    """
+    """A render that is recorded; `respond` answers it."""
 
     filename: str | None
-    pin: Callable[[], PinnedTemplate | None]
     admit: Callable[[], Admitted]
     prefer: AsyncPreference | None
     ports: Ports
@@ -174,10 +170,10 @@ class RecordedRender:
         match (record.error or {}).get("statusCode"):
             case 402 | 503:  # it was not rendered, and may be now
                 return record.lane is Lane.BATCH
-            case 400:  # an error of the document, which its author may have corrected
-                return RenderJob.decode(record.message).template == self.pin()
-            case _:
-                return True
+            case (
+                status
+            ):  # whatever an error of the document depends on may have changed: images, fonts
+                return status != 400
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:

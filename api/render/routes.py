@@ -280,7 +280,6 @@ class RenderRoutes(Routes):
             call = None if key is None else _read_call(key, body)
             recorded = RecordedRender(
                 asked.filename,
-                lambda: self._pin(asked),
                 lambda: self._admit_recorded(principal, asked, body),
                 prefer,
                 self._ports,
