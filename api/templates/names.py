@@ -261,6 +261,8 @@ class SlugRoutes(Routes):
                 slug=slug,
                 template_id=template_id,
             )
+            if assignment is Assignment.NEW:
+                record_change(session, principal, "slug.assigned", slug, {"template": template_id})
         status = 201 if assignment is Assignment.NEW else 200
         headers = {"Location": f"/v2/slugs/{slug}"}
         return write_json({"slug": slug, "template_id": template_id}, status, headers=headers)

@@ -113,6 +113,8 @@ class TemplateRoutes(Routes):
                 user=principal.user,
                 at=now(),
             )
+            details = {"name": name, "sha256": record.sha256}
+            record_change(session, principal, "template.created", record.id, details)
         found = find_findings(principal, TemplateReference(record.id), self._ports)
         headers = {"Location": f"/v2/templates/{record.id}", "ETag": etag_of(record)}
         return write_json(record.show() | {"findings": found}, 201, headers=headers)
@@ -230,13 +232,16 @@ class TemplateRoutes(Routes):
 
         Content, versions, tags and slug do not change.
         """
-        account_id = current_principal().state.account_id
+        principal = current_principal()
+        account_id = principal.state.account_id
         check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         name = _read_new_name(receive_fields(request, ("name",)))
         with self._ports.database.session() as session:
             check_template_preconditions(session, account_id, template, preconditions)
             record = templates.rename_template(session, account_id, template, name=name)
+            if record is not None:
+                record_change(session, principal, "template.renamed", template, {"name": name})
         if record is None:
             raise own_template_not_found(template)
         return write_json(record.show(), headers={"ETag": etag_of(record)})

@@ -183,6 +183,8 @@ class ShownBatch(ShownRecord, frozen=True):
 
     id: str
     status: BatchStatus
+    draft: Annotated[bool, doc("Whether its pages have the draft watermark.")]
+    template: Annotated[str, doc("The template reference, as requested.")]
     total: Annotated[int, doc("Number of documents, the sum of the five below.", minimum=0)]
     queued: Annotated[int, doc("Queued documents.", minimum=0)]
     running: Annotated[int, doc("Documents being rendered.", minimum=0)]

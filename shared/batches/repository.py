@@ -76,7 +76,7 @@ def write_batch(
     shown = structs.asdict(batch) | {"plan": batch.plan_name, "forecast_at": forecast_at}
     if batch.deadline is not None:
         shown["late"] = (batch.finished_at or forecast_at or now()) > batch.deadline
-    return ShownBatch.of_row(shown, **counts.to_builtins()).show()
+    return ShownBatch.of_row(shown, draft=batch.is_draft, **counts.to_builtins()).show()
 
 
 def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:

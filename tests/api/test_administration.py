@@ -155,6 +155,7 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
     template = caller.get("/v2/templates").json["templates"][0]["id"]
     path = f"/v2/templates/{template}"
     caller.put(path, data="<document></document>", content_type="application/xml")
+    caller.patch(path, json={"name": "B"})
     caller.post(f"{path}/versions")
     caller.post(f"{path}/versions")  # unchanged content is no version
     caller.put(f"{path}/tags/stable", json={"version": 1})
@@ -177,10 +178,13 @@ def test_every_change_is_in_the_log_with_its_key(operator, caller, account, data
     rest = caller.get(f"/v2/audit?start_after={page['next_cursor']}").json
     entries = [*page["entries"], *rest["entries"]]
     assert [(each["action"], each["subject"]) for each in reversed(entries)] == [
+        ("template.created", template),
         ("template.changed", template),
+        ("template.renamed", template),
         ("version.published", template),
         ("tag.set", template),
         ("tag.removed", template),
+        ("slug.assigned", "letter"),
         ("slug.released", "letter"),
         ("template.deleted", template),
         ("key.created", key),

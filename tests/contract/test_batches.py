@@ -202,6 +202,7 @@ def test_items_come_in_input_order_with_their_errors(caller, numbered, slices):
     first, second, third = items_of(caller, batch_id)
     assert first == {
         "index": 0, "job_id": before[0]["job_id"], "status": "succeeded", "pages": 1,
+        "filename": "doc-0.pdf",
     }  # fmt: skip
     assert (second["status"], second["error"]["statusCode"]) == ("failed", 400)
     assert set(second["error"]) >= {"statusCode", "message", "timestamp"}

@@ -204,6 +204,8 @@ class TagEvent:
 class BatchRecord:
     id: str
     status: Literal["queued", "running", "finished", "cancelled"]
+    draft: bool
+    template: str
     total: int
     queued: int
     running: int

@@ -624,6 +624,8 @@ export interface JobList {
 export interface Batch {
   id: string;
   status: "queued" | "running" | "finished" | "cancelled";
+  draft: boolean;
+  template: string;
   total: number;
   queued: number;
   running: number;

@@ -1,7 +1,7 @@
 /** Batches: progress, failed documents with their errors, and results. */
 
 import { useState } from "preact/hooks";
-import { ask, askJson } from "../lib/api";
+import { ask, askAll, askJson } from "../lib/api";
 import { download, saveFile } from "../lib/download";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages";
@@ -9,8 +9,9 @@ import { usePolling } from "../lib/poll";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { canRepeat, findKey, repeatFailed, writeFailed } from "../lib/started";
-import type { Account, Batch, BatchItem, PageProps } from "../lib/types";
+import type { Account, Batch, BatchItem, PageProps, Template } from "../lib/types";
 import { WORKBOOK } from "../lib/workbook";
+import { nameTemplate } from "../messages/names";
 import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
 import { Run } from "./run";
@@ -26,12 +27,25 @@ function isGoing(batch: Batch): boolean {
   return batch.status === "queued" || batch.status === "running";
 }
 
+/** The names of the templates, by their ids. @throws Failure */
+async function readNames(): Promise<Map<string, string>> {
+  const templates = await askAll<Template>("/v2/templates?include=public", "templates");
+  return new Map(templates.map(({ id, name }) => [id, nameTemplate(name)]));
+}
+
+/** Return a reference to a template with its name in place of its id, where that is known. */
+function nameOf(reference: string, names: Map<string, string> | null): string {
+  const [id = "", selector] = reference.split("@");
+  return (names?.get(id) ?? id) + (selector === undefined ? "" : ` @${selector}`);
+}
+
 function BatchList({ account }: { account: Account }) {
   const [status, setStatus] = useState("");
   const list = useLoad(
     () => askJson<{ batches: Batch[] }>("GET", `/v2/batches?limit=100${status && `&status=${status}`}`),
     [status],
   );
+  const templates = useLoad(readNames, []);
   usePolling(list.data?.batches.some(isGoing) ?? false, list.reload);
   return (
     <>
@@ -74,9 +88,8 @@ function BatchList({ account }: { account: Account }) {
                     {batches.map((batch) => (
                       <tr key={batch.id}>
                         <th scope="row" class="id">
-                          <a class="mono" href={linkTo("batches", batch.id)}>
-                            {batch.id}
-                          </a>
+                          <a href={linkTo("batches", batch.id)}>{nameOf(batch.template, templates.data)}</a>
+                          <p class="soft mono">{batch.id}</p>
                           <Narrow>
                             {count("batches.pages", batch.pages)} · {formatAgo(batch.created_at)}
                           </Narrow>

@@ -55,7 +55,7 @@ def test_a_batch_is_followed_to_its_end(page: Page, account):
     row = page.get_by_role("row", name=answer.json["id"])
     expect(row).to_contain_text("Finished", timeout=60_000)
     expect(row).to_contain_text("22 of 22, 2 failed")
-    page.get_by_role("link", name=answer.json["id"]).click()
+    row.get_by_role("link", name="test").click()
     page.get_by_label("Status").select_option("failed")
     failed = page.get_by_role("row", name="21")
     expect(failed).to_contain_text("Failed")
