@@ -46,6 +46,10 @@ class TimedBody(RawIOBase):
         """Return True."""
         return True
 
+    def bound(self, most: int) -> None:
+        """Let the server refuse a chunk of more than `most` bytes before its data are sent."""
+        self._stream.reader.most = most
+
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, at most `size` and at most one chunk; empty at the end."""
         return self.read_chunk(size, seconds=CHUNK_SECONDS)

@@ -236,6 +236,8 @@ def _open_source(request: Request, *, limit: int) -> tuple[Callable[[int], bytes
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
+    if hasattr(stream := request.environ["wsgi.input"], "bound"):
+        stream.bound(limit)
     if packed:
         return UnpackedStream(_PackedBody(request, limit=limit).read).read, None
     return partial(_read_chunk, request.stream, limit), declared

@@ -17,14 +17,18 @@ DRAIN_BYTES: Final = 64 * MB
 
 
 class ChunkTooLargeError(ParseException):  # type: ignore[misc] # gunicorn has no types
-    """A chunk is larger than any body that is accepted."""
+    """A chunk is larger than the body that is accepted."""
 
 
 class BoundedChunks(ChunkedReader):  # type: ignore[misc]
     """Reads a chunked body, and refuses a chunk by its size line, before its data have been sent.
 
-    After an error nobody knows where the next request begins, so the connection is closed.
+    `most` are the bytes of the body that the operation accepts. After an error nobody knows where the next request begins, so the connection is closed.
     """
+
+    def __init__(self, req: Any, unreader: Any) -> None:
+        super().__init__(req, unreader)
+        self.most = get_limits().batch_bytes
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, up to `size`."""
@@ -38,7 +42,7 @@ class BoundedChunks(ChunkedReader):  # type: ignore[misc]
     def parse_chunk_size(self, unreader: Any, data: bytes | None = None) -> Any:
         """Return the size of the next chunk, and the data read beyond its size line."""
         size, rest = super().parse_chunk_size(unreader, data)
-        if size > get_limits().batch_bytes:
+        if size > self.most:
             raise ChunkTooLargeError
         return size, rest
 

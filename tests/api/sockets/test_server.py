@@ -142,6 +142,7 @@ def check_refusal(answer: bytes, status: int) -> None:
         ("Transfer-Encoding: chunked,\r\n\r\n", 501),
         (f"Transfer-Encoding: chunked\r\n\r\n{'f' * 16}\r\n", 413),
         (f"Transfer-Encoding: chunked\r\n\r\n{513 * MB:x}\r\nabc", 413),
+        ("Transfer-Encoding: chunked\r\n\r\n2100001\r\nabc", 413),
         (f"Content-Length: {'9' * 20}\r\n\r\n", 413),
         (f"Content-Length: {65 * MB}\r\n\r\nabc", 413),
     ],
