@@ -68,6 +68,16 @@ def test_without_rules_the_reader_warns_and_nothing_is_called_valid():
     ]
 
 
+@pytest.mark.parametrize(
+    ("element", "path"),
+    [("ram:DuePayableAmount", "/totals/due"), ("ram:InvoiceCurrencyCode", "/currency")],
+)
+def test_a_value_stated_twice_is_an_error_where_the_schema_allows_it(element, path):
+    report = check_external_invoice(repeat(written("xrechnung"), element)).to_report()
+    assert report["valid"] is False
+    assert [(one["rule"], one["path"]) for one in report["errors"]] == [("cardinality", path)]
+
+
 @pytest.mark.long
 def test_ten_thousand_unknown_elements_take_no_longer_than_their_reading():
     line = b"<ram:IncludedSupplyChainTradeLineItem a='1'><ram:X b='1'/></ram:IncludedSupplyChainTradeLineItem>"

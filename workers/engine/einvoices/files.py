@@ -51,7 +51,7 @@ class ParsedInvoice:
     def check(self, judge: InvoiceJudge | None) -> Verdict:
         """Return what official rules say of the invoice.
 
-        Without a judge it is held against its XML schema, and deviations of the record are warnings.
+        Without a judge it is held against its XML schema, and deviations of the record stand beside its errors.
         """
         return self._check_schema() if judge is None else judge.judge(self.content, self.facts)
 
@@ -104,7 +104,9 @@ def read_invoice(content: bytes) -> ParsedInvoice | None:
     record, invalid = read_tree(syntax.mapping, root, syntax.prefixes)
     record = syntax.restore(record)
     deviations = tuple(
-        RuleViolation(one.rule, f"/{one.path.replace('.', '/')}", one.message, severity="warning")
+        RuleViolation(
+            one.rule, f"/{one.path.replace('.', '/')}", one.message, severity=one.severity
+        )
         for one in invalid
     )
     profile = find_profile("".join(record.get("guideline", "").split()))

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
+from workers.engine.einvoices.findings import Severity
 from workers.engine.einvoices.markup import read_xml
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
@@ -120,6 +121,7 @@ class InvalidTerm:
     path: str
     message: str
     rule: str = "syntax"
+    severity: Severity = "warning"
 
 
 # --- writing ----------------------------------------------------------------------------------------
@@ -269,7 +271,9 @@ class _RecordReader:
             if id(child) in found and not child.each and not child.is_read_only:
                 path = _path_of(groups, child.value or child.inside)
                 message = f"{child.tag} is stated more than once"
-                self.invalid.append(InvalidTerm(path, message, "cardinality"))
+                # Of two amounts due none is the one; of groups, CIUS and extensions allow several.
+                severity: Severity = "error" if child.value else "warning"
+                self.invalid.append(InvalidTerm(path, message, "cardinality", severity))
             found.add(id(child))
             self._enter(child, inner, stack, groups)
 
