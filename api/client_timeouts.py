@@ -12,7 +12,7 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from io import RawIOBase
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gevent
 from gunicorn.http.errors import ParseException
@@ -36,7 +36,7 @@ class TimedBody(RawIOBase):
     Reading raises `TimeoutError` when a chunk does not arrive in time.
     """
 
-    def __init__(self, stream: IO[bytes], *, declared: int | None) -> None:
+    def __init__(self, stream: Any, *, declared: int | None) -> None:
         self._stream = stream
         self._left = declared
         self._has_started = False
