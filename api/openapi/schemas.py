@@ -46,9 +46,11 @@ from shared.errors import ErrorCode
 from shared.files.repository import FileRequest, FontRecord, ImageRecord
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.previews.records import MEDIA_TYPES, PreviewBody, PreviewFormat
+from shared.records import SHA256
+from shared.templates.cases import CasesReport
 from shared.templates.names import Tag, TagEvent
 from shared.templates.repository import TemplateRecord
-from shared.templates.versions import Approval, PublishRequest, Version
+from shared.templates.versions import Approval, ApprovalRequest, PublishRequest, Version
 from shared.usage.metering import (
     Costs,
     DraftUsage,
@@ -197,6 +199,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("approvals", "built_on", "links"),
     ),
     "Approval": record_schema(Approval),
+    "CasesReport": record_schema(CasesReport),
+    "ApprovalRequest": record_schema(ApprovalRequest, cases=ref("CasesReport")),
+    "StoredCases": object_schema(
+        {
+            "bytes": integer("Size of the ZIP; 0 once they are removed."),
+            "sha256": string("SHA-256 of the ZIP.", **SHA256),
+        },
+        optional=("sha256",),
+    ),
     "Approvals": object_schema({"approvals": array_of("Approval")}),
     "VersionList": more_of("versions", "Version"),
     "TagPointer": object_schema(_TAG_POINTER),

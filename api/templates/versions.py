@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from flask import Response, request
 
-from api.admission.body import receive_record
+from api.admission.body import receive_body, receive_record
 from api.auth.guard import current_principal, record_change
 from api.conditional_requests import (
     Preconditions,
@@ -16,8 +17,20 @@ from api.conditional_requests import (
     write_json_with_etag,
     write_not_modified,
 )
-from api.http import write_json
-from api.operations.model import RequestBody, Routes, get, json_content, json_response, post, put
+from api.http import require_content_type, write_json
+from api.operations.model import (
+    OperationResponse,
+    Parameter,
+    RequestBody,
+    Routes,
+    binary_content,
+    current_query,
+    get,
+    json_content,
+    json_response,
+    post,
+    put,
+)
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
 from api.templates.content import change_templates, find_findings
 from api.templates.fields import check_template_id, parse_version
@@ -26,7 +39,9 @@ from shared.clock import now, timestamp
 from shared.db.session import Session
 from shared.errors import ErrorCode
 from shared.jobs.records import PinnedTemplate
+from shared.limits import MB
 from shared.templates import versions
+from shared.templates.cases import MAX_CASES_BYTES, get_cases, store_cases
 from shared.templates.linking import read_recorded_links
 from shared.templates.links import find_links
 from shared.templates.references import TemplateReference
@@ -37,7 +52,14 @@ from shared.templates.repository import (
     lock_live,
     lock_template,
 )
-from shared.templates.versions import PublishRequest, Version
+from shared.templates.versions import ApprovalRequest, PublishRequest, Version
+
+_ZIP: Final = "application/zip"
+_VERSION: Final = Parameter(
+    "version",
+    {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]},
+    "A version; by default what the next one will have.",
+)
 
 
 def etag_of(record: TemplateRecord, *, content_sha256: str | None = None) -> str:
@@ -89,6 +111,7 @@ class VersionRoutes(Routes):
 
     tag = "Versions"
     scopes = frozenset((Scope.TEMPLATES,))
+    words: ClassVar[Mapping[str, str]] = {"megabytes": str(MAX_CASES_BYTES // MB)}
 
     @post(
         "/v2/templates/{template_id}/versions",
@@ -198,23 +221,79 @@ class VersionRoutes(Routes):
     @put(
         "/v2/templates/{template_id}/versions/{version}/approval",
         {200: json_response("All approvals of the version.", "Approvals")},
+        body=RequestBody(
+            json_content("ApprovalRequest"), "What came out of its stored cases.", is_required=False
+        ),
         errors={**NOT_FOUND, 409: ()},
     )
     def approve_version(self, template_id: str, version: str) -> Response:
         """Approve a version.
 
-        Guarded tags move to it then. A key does not approve what it published: 409. Repeating the request changes nothing.
+        Guarded tags move to it then. A key does not approve what it published: 409. A version with stored cases is
+        approved with the report that all of them passed, else 409. Repeating the request changes nothing.
         """
         principal = current_principal()
         check_template_id(template_id)
+        report = receive_record(request, ApprovalRequest).cases
         number, key_id = parse_version(version), principal.state.key_id
         with change_templates(principal, self._ports) as session:
             lock_template(session, principal.state.account_id, template_id)
             is_new = versions.approve_version(
-                session, template_id, number, key_id=key_id, user=principal.user, at=now()
+                session,
+                template_id,
+                number,
+                key_id=key_id,
+                user=principal.user,
+                at=now(),
+                report=report,
             )
             found = versions.list_approvals(session, template_id, number)
             if is_new:
                 details = {"version": number}
+                details |= {"cases_passed": report.passed} if report else {}
                 record_change(session, principal, "version.approved", template_id, details)
         return write_json({"approvals": [each.show() for each in found]})
+
+    @put(
+        "/v2/templates/{template_id}/cases",
+        {200: json_response("Stored, or removed by an empty body.", "StoredCases")},
+        body=RequestBody(binary_content(_ZIP), "A ZIP of their folder.", is_required=False),
+        errors=NOT_FOUND,
+    )
+    def put_template_cases(self, template_id: str) -> Response:
+        """Store the cases of a template.
+
+        The files that `pressroom test` runs, as a ZIP of up to $megabytes MB, which is kept as it is. The next version has them, and is
+        approved when all of them passed; an empty body removes them. Versions keep theirs.
+        """
+        principal = current_principal()
+        check_template_id(template_id)
+        if "Content-Type" in request.headers:
+            require_content_type(request, (_ZIP,))
+        with receive_body(request, limit=MAX_CASES_BYTES) as body:
+            archive = body.read()
+        with change_templates(principal, self._ports) as session:
+            digest = store_cases(session, principal.state.account_id, template_id, archive)
+            details = {"sha256": digest, "bytes": len(archive)}
+            record_change(session, principal, "cases.stored", template_id, details)
+        return write_json({"bytes": len(archive)} | ({"sha256": digest} if digest else {}))
+
+    @get(
+        "/v2/templates/{template_id}/cases",
+        {200: OperationResponse("The ZIP.", binary_content(_ZIP), ETAG)},
+        query=(_VERSION,),
+        errors=NOT_FOUND,
+        reads="template",
+    )
+    def read_template_cases(self, template_id: str) -> Response:
+        """Read the cases of a template.
+
+        The ZIP as it was stored, that of a version or that which the next one will have; 404 if there is none. Its ETag is its SHA-256.
+        """
+        check_template_id(template_id)
+        text = current_query().get("version")
+        number = None if text is None else parse_version(text)
+        with self._ports.database.snapshot() as session:
+            check_known(session, current_principal().state.account_id, template_id)
+            digest, archive = get_cases(session, template_id, number)
+        return Response(archive, headers={"Content-Type": _ZIP, "ETag": f'"{digest}"'})

@@ -1,6 +1,6 @@
 """`pressroom template`: the templates of a farm as files of a folder, which git keeps, and their publishing.
 
-A file is named by the slug of its template: `DIR/invoice.xml` is the live content of `invoice`.
+A file is named by the slug of its template: `DIR/invoice.xml` is the live content of `invoice`, `DIR/invoice` its cases.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from difflib import unified_diff
 from pathlib import Path
 
 from deploy.cli.output import CommandFailed, Result, find_farm, read_file, write_file, write_table
+from deploy.cli.template_cases import pack_cases, unpack_cases
+from deploy.cli.template_tests import run_stored
 from pressroom_client import Pressroom
 from pressroom_client.schemas import Template
 
@@ -32,10 +34,15 @@ def pull_templates(arguments: argparse.Namespace) -> None:
     farm, folder = _open(arguments), arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     for slug in arguments.templates or [each.slug for each in farm.slugs.list()]:
-        file, content = folder / f"{slug}.xml", (farm.templates.read(slug).content or "").encode()
+        template = farm.templates.read(slug)
+        file, content = folder / f"{slug}.xml", (template.content or "").encode()
         if not file.exists() or read_file(file) != content:
             write_file(file, content)
             print(f"{file} written")
+        cases = farm.templates.read_cases(template.id)
+        if cases is not None and pack_cases(folder / slug) != cases:
+            unpack_cases(cases, folder / slug)
+            print(f"{folder / slug} written")
 
 
 def push_templates(arguments: argparse.Namespace) -> int:
@@ -43,16 +50,18 @@ def push_templates(arguments: argparse.Namespace) -> int:
     farm, errors = _open(arguments), 0
     for file in _list_files(arguments.files):
         content, template = read_file(file), _find(farm, file.stem)
-        if template is not None and _text(content) == template.content:
-            continue
-        if template is None:
-            template = farm.templates.create(file.stem, content)
-            farm.slugs.assign(file.stem, template.id)
-        else:
-            template = farm.templates.replace(template.id, content, if_match=template.etag)
-        found = (template.findings or {}).get("errors", 0)
-        errors += found
-        print(f"{file} stored" + (f", with errors: {found}" if found else ""))
+        if template is None or _text(content) != template.content:
+            if template is None:
+                template = farm.templates.create(file.stem, content)
+                farm.slugs.assign(file.stem, template.id)
+            else:
+                template = farm.templates.replace(template.id, content, if_match=template.etag)
+            found = (template.findings or {}).get("errors", 0)
+            errors += found
+            print(f"{file} stored" + (f", with errors: {found}" if found else ""))
+        if cases := _find_other_cases(farm, template, file):
+            farm.templates.store_cases(template.id, cases)
+            print(f"{file.with_suffix('')} stored")
     return 1 if errors else 0
 
 
@@ -71,6 +80,9 @@ def diff_templates(arguments: argparse.Namespace) -> int:
         for line in lines:
             differs = True
             print(line, end="" if line.endswith("\n") else "\n\\ No newline at end of file\n")
+        if template and _find_other_cases(farm, template, file):
+            differs = True
+            print(f"The cases in {file.with_suffix('')} are not those of the farm.")
     return 1 if differs else 0
 
 
@@ -84,9 +96,11 @@ def tag_template(arguments: argparse.Namespace) -> Result:
 
 
 def approve_template(arguments: argparse.Namespace) -> Result:
-    """Approve a version that another key published."""
-    templates = _open(arguments).templates
-    found = templates.approve(templates.read(arguments.template).id, arguments.version)
+    """Approve a version that another key published, once its stored cases have passed."""
+    farm = _open(arguments)
+    template_id = farm.templates.read(arguments.template).id
+    report = run_stored(farm, arguments.template, arguments.version)
+    found = farm.templates.approve(template_id, arguments.version, cases=report)
     shown = {"template": arguments.template, "version": arguments.version}
     return shown | {"approved_by": [each.key_id for each in found]}
 
@@ -115,6 +129,12 @@ def _find(farm: Pressroom, slug: str) -> Template | None:
     """Return the template of a slug with its content; None if the slug is available."""
     state = farm.slugs.check(slug)
     return None if state.available else farm.templates.read(slug)
+
+
+def _find_other_cases(farm: Pressroom, template: Template, file: Path) -> bytes | None:
+    """Return the cases in the folder of a template, None if there are none or the farm has the same."""
+    cases = pack_cases(file.with_suffix(""))
+    return cases if cases != farm.templates.read_cases(template.id) else None
 
 
 def _list_files(given: Sequence[Path]) -> Iterator[Path]:

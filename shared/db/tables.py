@@ -19,6 +19,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -187,6 +188,8 @@ templates: Final = Table(
     # Incremented by each publish under the row's lock: the number of the newest version.
     Column("version_count", BigInteger, nullable=False, server_default="0"),
     Column("deleted_at", Instant),
+    # Of the cases that the next version has.
+    Column("cases_sha256", String(64)),
     Index("ix_templates_account_id_id", "account_id", "id"),
     Index("ix_templates_account_id_name_id", "account_id", "name", "id"),
 )
@@ -202,7 +205,17 @@ versions: Final = Table(
     *_authored("created"),
     # The key that published it; None in rows of earlier releases.
     Column("key_id", String(64)),
+    Column("cases_sha256", String(64)),
     CheckConstraint("version >= 1", name="version_counted"),
+)
+
+# The cases of templates and of their versions: a ZIP, by its SHA-256.
+template_cases: Final = Table(
+    "template_cases",
+    metadata,
+    Column("template_id", ForeignKey("templates.id"), primary_key=True),
+    Column("sha256", String(64), primary_key=True),
+    Column("archive", LargeBinary, nullable=False),
 )
 
 # Which keys approved a version: a guarded tag moves to it if another than that which published it did.
@@ -213,6 +226,7 @@ approvals: Final = Table(
     Column("version", BigInteger, primary_key=True, autoincrement=False),
     Column("key_id", String(64), primary_key=True),
     *_authored("approved"),
+    Column("cases_passed", Integer),
     ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
 )
 

@@ -18,6 +18,7 @@ from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import PinnedTemplate
 from shared.records import SHA256, Record, ShownRecord, Timestamp, doc
+from shared.templates.cases import CasesReport, check_report
 from shared.templates.linking import find_published_links, read_recorded_links, record_links
 from shared.templates.pinning import Reader
 from shared.templates.repository import (
@@ -47,6 +48,13 @@ class Version(ShownRecord, frozen=True):
     message: Annotated[str, doc("Note on the change, set when it was published; may be empty.")]
     created_at: Annotated[Timestamp, doc("When it was published.")]
     created_by: UserRef
+    cases_sha256: Annotated[str | None, doc("SHA-256 of its stored cases.", **SHA256)] = None
+
+
+class ApprovalRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """What a version is approved with."""
+
+    cases: CasesReport | None = None
 
 
 class Approval(ShownRecord, frozen=True):
@@ -55,6 +63,7 @@ class Approval(ShownRecord, frozen=True):
     key_id: Annotated[str, doc("The key that approved it.")]
     approved_at: Annotated[Timestamp, doc("When it was first approved by this key.")]
     approved_by: UserRef
+    cases_passed: Annotated[int | None, doc("Stored cases, all of which passed.", minimum=1)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ def publish_version(
 ) -> PublishResult:
     """Publish a template's live content under the next number, with what its links name now.
 
-    Content is unchanged if it is that of the newest version and its links still name the same.
+    Content is unchanged if it is that of the newest version, its links still name the same and it has the same cases.
 
     Raises:
         ServiceError: 404, the account has no such template; 400, it has no content, or the templates
@@ -88,6 +97,7 @@ def publish_version(
     if template["deleted_at"] is not None:
         raise own_template_not_found(template_id)
     digest, count = template["sha256"], template["version_count"]
+    cases = template["cases_sha256"]
     if digest == EMPTY_SHA256:
         raise ServiceError(
             400,
@@ -96,7 +106,7 @@ def publish_version(
         )
     links = find_published_links(session, reader, get_content(session, digest))
     newest = find_version(session, template_id, count)
-    if newest is not None and newest.sha256 == digest:
+    if newest is not None and newest.sha256 == digest and newest.cases_sha256 == cases:
         recorded = read_recorded_links(session, PinnedTemplate(template_id, count, digest))
         if links == (recorded or {}):
             return PublishResult(newest, is_new=False)
@@ -109,6 +119,7 @@ def publish_version(
             created_at=at,
             created_by=user.id,
             key_id=key_id,
+            cases_sha256=cases,
         )
     )
     record_links(session, PinnedTemplate(template_id, count + 1, digest), links)
@@ -144,20 +155,28 @@ def get_version(session: Session, template_id: str, version: int) -> Version:
 
 
 def approve_version(
-    session: Session, template_id: str, version: int, *, key_id: str, user: UserRef, at: datetime
+    session: Session,
+    template_id: str,
+    version: int,
+    *,
+    key_id: str,
+    user: UserRef,
+    at: datetime,
+    report: CasesReport | None = None,
 ) -> bool:
     """Approve a published version; return whether the key had not approved it before.
 
     Raises:
-        ServiceError: 404, it is not published; 409, the key published it.
+        ServiceError: 404, it is not published; 409, the key published it, or `check_report` refuses the report.
     """
-    get_version(session, template_id, version)
+    check_report(version, get_version(session, template_id, version).cases_sha256, report)
     named = {"template_id": template_id, "version": version}
     if session.scalar(select(versions.c.key_id).filter_by(**named)) == key_id:
         raise ServiceError(
             409, f"Version {version} was published by this key: another one has to approve it."
         )
     row = {**named, "key_id": key_id, "approved_at": at, "approved_by": user.id}
+    row["cases_passed"] = report.passed if report else None
     new = insert_ignoring_conflicts(session, approvals).returning(approvals.c.key_id)
     return session.scalar(new, row) is not None
 

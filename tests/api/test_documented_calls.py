@@ -142,11 +142,14 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     run("deletePlan", plan="letters")
     run("cancelBatch", **batch)
     assert run("listJobs")["jobs"] == []  # of accepted renders alone
+    assert run("putTemplateCases", b"PK\x03\x04", **own)["bytes"] == 4
+    run("readTemplateCases", **own)
+    assert run("putTemplateCases", b"", **own)["bytes"] == 0
     assert run("publishVersion", {"message": "First"}, **own)["version"] == 1
     assert len(run("listVersions", **own)["versions"]) == 1
     assert run("readVersion", **own, version="1")["content"].endswith("<document/>")
     second = run("createKey", {"name": "Second", "scopes": ["templates"]})
-    approval = run("approveVersion", **own, version="1", credential=second["key"])
+    approval = run("approveVersion", {}, **own, version="1", credential=second["key"])
     assert [each["key_id"] for each in approval["approvals"]] == [second["id"]]
     run("revokeKey", key_id=second["id"])
     assert run("setTag", {"version": 1}, **own, tag="stable")["version"] == 1

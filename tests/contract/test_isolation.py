@@ -32,6 +32,8 @@ NAMED = [
     ("POST", "/v2/templates/{id}/versions", {}),
     ("GET", "/v2/templates/{id}/versions/1", {}),
     ("PUT", "/v2/templates/{id}/versions/1/approval", {}),
+    ("GET", "/v2/templates/{id}/cases", {}),
+    ("PUT", "/v2/templates/{id}/cases", {}),
     ("GET", "/v2/templates/{id}/tags", {}),
     ("GET", "/v2/templates/{id}/tags/stable", {}),
     ("PUT", "/v2/templates/{id}/tags/stable", {"json": {"version": 1}}),

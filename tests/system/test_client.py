@@ -333,6 +333,10 @@ def call_templates(client: Pressroom, template: str) -> None:
     assert [each.message for each in templates.versions(template)] == ["first"]
     assert "<!-- 2 -->" in (templates.version(template, 1).content or "")
     assert templates.dependents(template) == []
+    templates.store_cases(template, b"PK\x03\x04")
+    assert templates.read_cases(template) == b"PK\x03\x04"
+    templates.store_cases(template, b"")
+    assert templates.read_cases(template) is None
     with pytest.raises(ApiError) as own:
         templates.approve(template, 1)
     assert own.value.status == 409
@@ -446,6 +450,58 @@ def test_templates_are_files_of_a_folder(account, client, tmp_path) -> None:
     wrong = run_template(account, tmp_path, "push", "templates/our-note.xml")
     assert wrong.returncode == 1
     assert wrong.stdout == "templates/our-note.xml stored, with errors: 1\n"
+
+
+def test_cases_are_kept_with_a_template_and_pass_before_an_approval(
+    account, client, tmp_path
+) -> None:
+    """Pushed with it, pulled by another, run as the farm has them, and by who approves."""
+    folder = tmp_path / "templates"
+    (folder / "our-page").mkdir(parents=True)
+    (folder / "our-frame.xml").write_text("<document><flow><p>Framed</p></flow></document>")
+    file = folder / "our-page.xml"
+    file.write_text(
+        '<document extends="our-frame@live"><data><sample>{"n": 1}</sample></data>'
+        "<flow><p>Page {{ n }}</p></flow></document>"
+    )
+    case = folder / "our-page" / "one.case.json"
+    expected = {"pages": 1, "text": ["Page 7"]}
+    case.write_text(json.dumps({"template": "our-page", "data": {"n": 7}, "expect": expected}))
+    pushed = run_template(account, tmp_path, "push", "templates").stdout.splitlines()
+    assert pushed[1:] == ["templates/our-page.xml stored", "templates/our-page stored"]
+    assert run_template(account, tmp_path, "push", "templates").stdout == ""
+    assert run_template(account, tmp_path, "diff", "templates").returncode == 0
+    assert run_template(account, tmp_path, "pull", "other", "our-page").returncode == 0
+    assert (tmp_path / "other/our-page/one.case.json").read_bytes() == case.read_bytes()
+
+    made = client.templates.read("our-page").id
+    second = client.keys.create(scopes=["templates"])
+    other = replace(account, api_key=second.key)
+    client.templates.publish(made)
+    with pytest.raises(ApiError, match="has stored cases"):
+        Pressroom(account.farm.record.url, second.key).templates.approve(made, 1)
+    approved = run_template(other, tmp_path, "approve", "our-page", "1", "--json")
+    assert json.loads(approved.stdout)["approved_by"] == [second.id], approved.stderr
+    [entry] = client.templates.version(made, 1).approvals
+    assert entry.cases_passed == 1
+
+    case.write_text(case.read_text().replace("Page 7", "Page 8"))
+    assert (
+        "cases in templates/our-page" in run_template(account, tmp_path, "diff", "templates").stdout
+    )
+    run_template(account, tmp_path, "push", "templates")
+    assert client.templates.publish(made).version == 2
+    failed = run_template(other, tmp_path, "approve", "our-page", "2")
+    assert (failed.returncode, "1 of 1 stored cases failed" in failed.stderr) == (1, True)
+    assert "'Page 8' is not on any page" in failed.stdout
+    command = [sys.executable, "-m", "deploy.cli.main", "test", "stored", "--stored"]
+    for version, status in (("1", 0), ("1", 1)):  # the folder is there the second time
+        tested = subprocess.run(
+            [*command, f"our-page@{version}"],
+            cwd=tmp_path, env=environment(account), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert tested.returncode == status, tested.stderr
+    assert (tmp_path / "stored/our-frame.xml").exists()
 
 
 def test_a_template_with_errors_is_published_only_with_yes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import ClassVar, Final, Generic, TypeVar
@@ -21,7 +21,7 @@ from pressroom_client.schemas import (
     Template,
     Version,
 )
-from pressroom_client.transport import Transport, resource_path
+from pressroom_client.transport import ApiError, Transport, resource_path
 
 _F = TypeVar("_F", Image, Font)
 
@@ -117,6 +117,7 @@ class Keys:
 
 
 _XML: Final = {"Content-Type": "application/xml"}
+_ZIP: Final = "application/zip"
 
 
 class Templates:
@@ -183,11 +184,32 @@ class Templates:
         path = resource_path("templates", template_id, "versions", str(number))
         return self._transport.read(Version, "GET", path)
 
-    def approve(self, template_id: str, number: int) -> Sequence[Approval]:
-        """Approve a version that another key published, and return its approvals."""
+    def approve(
+        self, template_id: str, number: int, *, cases: Mapping[str, str | int] | None = None
+    ) -> Sequence[Approval]:
+        """Approve a version that another key published, and return its approvals.
+
+        One with stored cases needs their report: `sha256` of the ZIP, `passed` and `failed`.
+        """
         path = resource_path("templates", template_id, "versions", str(number), "approval")
-        answer = self._transport.request_json("PUT", path)
+        answer = self._transport.request_json("PUT", path, fields={"cases": cases} if cases else {})
         return [read_record(Approval, each) for each in answer["approvals"]]
+
+    def store_cases(self, template_id: str, archive: bytes) -> None:
+        """Store the cases that the next version has, a ZIP of their folder; empty bytes remove them."""
+        path, headers = resource_path("templates", template_id, "cases"), {"Content-Type": _ZIP}
+        self._transport.request("PUT", path, headers=headers, body=archive)
+
+    def read_cases(self, template_id: str, number: int | None = None) -> bytes | None:
+        """Return the ZIP of the cases of a version, or of those that the next one has; None without any."""
+        path = resource_path("templates", template_id, "cases")
+        query = {"version": None if number is None else str(number)}
+        try:
+            return self._transport.request("GET", path, query=query)[0]
+        except ApiError as error:
+            if error.status == 404 and error.code is None:
+                return None
+            raise
 
     def set_tag(
         self,

@@ -12,6 +12,7 @@ class Approval:
     key_id: str
     approved_at: str
     approved_by: Mapping[str, Any]
+    cases_passed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +296,7 @@ class Version:
     message: str
     created_at: str
     created_by: Mapping[str, Any]
+    cases_sha256: str | None = None
     findings: Mapping[str, Any] | None = None
     content: str | None = None
     approvals: Sequence[Approval] = ()

@@ -232,6 +232,7 @@ export interface Version {
   message: string;
   created_at: string;
   created_by: UserRef;
+  cases_sha256?: string;
 }
 
 export interface PublishedVersion {
@@ -240,6 +241,7 @@ export interface PublishedVersion {
   message: string;
   created_at: string;
   created_by: UserRef;
+  cases_sha256?: string;
   findings: { errors: number; warnings: number; validate: string; } | null;
 }
 
@@ -249,6 +251,7 @@ export interface VersionWithContent {
   message: string;
   created_at: string;
   created_by: UserRef;
+  cases_sha256?: string;
   content: string;
   approvals?: Array<Approval>;
   built_on?: Array<string>;
@@ -259,6 +262,22 @@ export interface Approval {
   key_id: string;
   approved_at: string;
   approved_by: UserRef;
+  cases_passed?: number;
+}
+
+export interface CasesReport {
+  sha256: string;
+  passed: number;
+  failed: number;
+}
+
+export interface ApprovalRequest {
+  cases?: CasesReport;
+}
+
+export interface StoredCases {
+  bytes: number;
+  sha256?: string;
 }
 
 export interface Approvals {
