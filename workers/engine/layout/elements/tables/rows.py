@@ -137,12 +137,14 @@ def plan_row(
     cells: list[CellPlan] = []
     for cell, column in zip(template.cells, template.columns, strict=True):
         alignment = None
+        first, last = seen(column, column + cell.colspan)
         if is_decimal(cell):
             reserve = fractions.get(min(column + cell.colspan, len(edges) - 1) - 1, 0.0)
-            alignment = DecimalAlignment(context, cell, reserve)
-        cells.append(
-            _plan_cell(context, cell, *seen(column, column + cell.colspan), edges, alignment)
-        )
+            # Right to left, the last column of a cell is the one at its left.
+            beyond = edges[last] - edges[min(first + 1, last)] if is_rtl else 0.0
+            width = edges[last] - edges[first]
+            alignment = DecimalAlignment(context, cell, reserve, beyond=beyond, width=width)
+        cells.append(_plan_cell(context, cell, first, last, edges, alignment))
     box = template.style.box
     common = max((cell.baseline for cell in cells if cell.is_on_baseline), default=0.0)
     heights = [

@@ -51,8 +51,15 @@ class DecimalAlignment:
     """The distances of a cell's texts from its right edge that align their decimal signs."""
 
     def __init__(
-        self, context: LayoutContext, cell: nodes.CellTemplate, reserve: float = 0.0
+        self,
+        context: LayoutContext,
+        cell: nodes.CellTemplate,
+        reserve: float = 0.0,
+        *,
+        beyond: float = 0.0,
+        width: float = 0.0,
     ) -> None:
+        """Prepare a cell of `width` points; `beyond` of these are right of the column it is aligned in."""
         paragraph = cell.style.paragraph
         self._fonts = context.fonts
         self._sign = paragraph.decimal_sign
@@ -60,6 +67,8 @@ class DecimalAlignment:
         # A year above a column is not aligned.
         self._accepts_integers = cell.role is not nodes.Role.HEAD_CELL
         self.reserve = reserve  # the widest fraction of the column
+        self._beyond, padding = beyond, cell.style.box.padding
+        self._room = width - padding.left - padding.right
         self._measure = text_measurer(context.fonts, cell.style.text)
         self._widths: dict[str, float] = {}  # by fraction
 
@@ -73,7 +82,14 @@ class DecimalAlignment:
     def shift(self, content: nodes.CellContent) -> float:
         """Return the distance of a cell's text from its right edge, in points."""
         width = self.measure(content)
-        return 0.0 if width is None else max(self.reserve - width, 0.0)
+        if width is None:
+            return 0.0
+        shift = max(self.reserve - width, 0.0)
+        if self._beyond:
+            shift += max(
+                min(self._beyond, self._room - self._measure(text_of(content)) - shift), 0.0
+            )
+        return shift
 
     def measure(self, content: nodes.CellContent) -> float | None:
         """Return the width to the right of a number's digits, in points, None for no number."""
