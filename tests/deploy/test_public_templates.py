@@ -41,7 +41,7 @@ EMPTY = {
 FULL = {
     "service-contract": {
         "title": LONG,
-        "parties": [{"name": LONG, "called": LONG, "lines": [LONG] * 3, "signatory": LONG, "role": LONG}] * 5,
+        "parties": [{"name": LONG, "called": LONG, "lines": [LONG] * 3, "signatory": LONG, "role": LONG}] * MUCH,
         "terms": [{"label": LONG, "value": LONG}] * 9,
         "clauses": [{"title": LONG, "paragraphs": [LONG * 3] * 2} for _ in range(MUCH)],
         "annexes": [LONG] * 5,
@@ -50,7 +50,7 @@ FULL = {
         "seller": {"name": LONG, "lines": [LONG] * 3},
         "buyer": {"name": LONG, "lines": [LONG] * 3},
         "reason": LONG,
-        "invoices": [{"number": f"2026-{n:04}", "date": "2026-01-31"} for n in range(9)],
+        "invoices": [{"number": f"2026-{n:04}", "date": "2026-01-31"} for n in range(MUCH)],
         "lines": [
             {"text": LONG, "details": LONG, "qty": n - 3, "price": 98765.43, "rate": n % 3 / 10}
             for n in range(MUCH)
@@ -301,7 +301,7 @@ AMOUNTS = {
         "opening": WIDE,
         "movements": [{"date": "2026-01-31", "text": COMPOUND, "amount": WIDE}] * 40,
     },
-    "service-receipt": {"lines": [{"text": COMPOUND, "price": WIDE, "rate": 0.19}]},
+    "service-receipt": {"lines": [{"text": COMPOUND, "qty": 90, "price": WIDE, "rate": 0.19}]},
     "service-voucher": {"vouchers": [{"code": "NW26-7KQ4", "value": WIDE}]},
     "service-insurance-policy": {
         "covers": [{"text": COMPOUND, "limit": WIDE, "premium": WIDE}] * 9
