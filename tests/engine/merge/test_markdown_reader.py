@@ -92,7 +92,9 @@ def test_each_construct_has_its_element(markdown: str, elements: str):
     assert read(markdown) == (elements, [])
 
 
-@pytest.mark.parametrize("text", ["from $5 to $6", "US$5 and A$6", "$HOME and $PATH", "5$ or 6$"])
+@pytest.mark.parametrize(
+    "text", ["from $5 to $6", "US$5 and A$6", "$HOME and $PATH", "5$ or 6$", "$$5"]
+)
 def test_amounts_in_dollars_are_no_formulas(text: str):
     assert read(text) == (f"<p>{text}</p>", [])
 
@@ -102,6 +104,7 @@ def test_amounts_in_dollars_are_no_formulas(text: str):
     [
         ("a <q>b</q>", "<p>a b</p>", "markdown-html"),
         ("so $a^2$ is", "<p>so $a^2$ is</p>", "markdown-formula"),
+        ("$$\n2 + n\n$$", "<p>$$\n2 + n\n$$</p>", "markdown-formula"),
         ("a <i>b", "<p>a b</p>", "markdown-html"),
         ("*a <i>b* c</i>", "<p><i>a b</i> c</p>", "markdown-html"),
         ("<div>\na<br>b\n</div>", "<p>\na<br></br>b\n\n</p>", "markdown-html"),

@@ -117,7 +117,8 @@ _TAG: Final = re.compile(
 
 # GitHub's mathematics: amounts such as "$5 to $6" are none, since a space is before the second sign.
 _FORMULA: Final = re.compile(
-    r"\$\$[^$\n]{1,500}\$\$|(?<![\w$\\])\$(?=\S)[^$\n]{1,500}(?<=[^\s\\])\$(?![\w$])"
+    r"\$\$[^$\n]{1,500}\$\$|\A\$\$[^$\d]{0,500}\Z"  # or the first of its lines
+    r"|(?<![\w$\\])\$(?=\S)[^$\n]{1,500}(?<=[^\s\\])\$(?![\w$])"
 )
 
 _Node = Element | Text
