@@ -253,11 +253,12 @@ class TestDecimals:
     def test_a_sum_over_columns_stands_in_the_last_of_them_from_the_right_too(self):
         cell = styled(align=Align.DECIMAL, is_rtl=True)
         one, two = template(2, cell=cell), template(0, spans=(2,), cell=cell)
-        rows = (tr(one, "2.5", "1.25"), tr(two, "11.75"), tr(two, "1234567890.25"))
+        marked = (p("22.75", align=Align.DECIMAL, is_rtl=True),)
+        rows = tr(one, "2.5", "1.25"), tr(two, "11.75"), tr(two, marked), tr(two, "1234567890.25")
         page = laid(table(body(*rows), is_rtl=True)).pages[0]
         # The widest sum reaches into the first.
         ends = {text: x + 5 * len(text) for text, x, _ in placed(page)}
-        assert ends["1.25"] == ends["11.75"] < ends["1234567890.25"] == 65
+        assert ends["1.25"] == ends["11.75"] == ends["22.75"] < ends["1234567890.25"] == 65
 
     def test_the_sign_is_the_languages(self):
         page = laid(self.aligned("1.234,5", "0,25", sign=",")).pages[0]

@@ -86,9 +86,11 @@ class DecimalAlignment:
             return 0.0
         shift = max(self.reserve - width, 0.0)
         if self._beyond:
-            shift += max(
-                min(self._beyond, self._room - self._measure(text_of(content)) - shift), 0.0
+            runs = _runs_of(content)
+            whole = (
+                self._measure_end(runs, _MAX_NUMBER) if runs else self._measure(text_of(content))
             )
+            shift += max(min(self._beyond, self._room - whole - shift), 0.0)
         return shift
 
     def measure(self, content: nodes.CellContent) -> float | None:
