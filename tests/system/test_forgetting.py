@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sqlite3
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -85,6 +87,11 @@ def send_everything(account: Account, mark: str) -> None:
         f'<img src="{mark.lower()}" alt="{mark}"/></flow></document>'
     ).encode()
     made = ask("POST", f"/v2/templates?name={mark}", source, 201, **XML)["id"]
+    cases = io.BytesIO()
+    with zipfile.ZipFile(cases, "w") as archive:
+        archive.writestr(f"{mark}.case.json", mark)
+    cases_path = f"/v2/templates/{made}/cases"
+    ask("PUT", cases_path, cases.getvalue(), **{"Content-Type": "application/zip"})
     slug = {"slug": mark.lower(), "template_id": made}
     ask("POST", "/v2/slugs", json.dumps(slug).encode(), 201, **JSON)
     version = json.dumps({"message": mark}).encode()

@@ -117,6 +117,7 @@ export const de: Record<keyof typeof en, string> = {
   "versions.approveThis": "Freigeben: Version {n}",
   "versions.approveTitle": "Version {n} freigeben?",
   "versions.approveHelp": "Geschützte Tags dürfen dann zu ihr wechseln. Veröffentlicht hat sie {name}; mit demselben Schlüssel geht die Freigabe nicht. Ihr Name wird festgehalten.",
+  "versions.approveCases": "Mit ihr sind Testfälle gespeichert, die bestehen müssen und hier nicht laufen: Freigabe mit {command}",
   "versions.approveCompare": "Ansehen, was sich geändert hat",
   "versions.approvedNow": "Version {n} ist freigegeben.",
   "versions.free": "Schutz aufheben",

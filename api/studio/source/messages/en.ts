@@ -115,6 +115,7 @@ export const en = {
   "versions.approveThis": "Approve: version {n}",
   "versions.approveTitle": "Approve version {n}?",
   "versions.approveHelp": "Guarded tags may move to it then. It was published by {name}, who cannot approve it with the same key. Your name is recorded.",
+  "versions.approveCases": "It has stored cases, which have to pass and are not run here: approve it with {command}",
   "versions.approveCompare": "Look at what has changed",
   "versions.approvedNow": "Version {n} is approved.",
   "versions.free": "Take the guard away",

@@ -268,7 +268,14 @@ def test_a_guarded_tag_moves_to_what_another_key_approved(
     second.get_by_role("dialog").get_by_role("button", name="Approve").click()
     expect(second.get_by_text("Version 1 is approved.")).to_be_visible()
 
+    zipped = {"Content-Type": "application/zip"}
+    account.request("PUT", f"{path}/cases", b"PK\x03\x04", headers=zipped)
+    account.request("POST", f"{path}/versions", b"{}", headers=headers)
     page.reload()
+    page.get_by_role("button", name="Approve: version 3").click()
+    told = f"approve it with pressroom template approve {template} 3"
+    expect(page.get_by_role("dialog")).to_contain_text(told)
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="released, guarded: Take the guard away").click()
     page.get_by_role("dialog").get_by_role("button", name="Take the guard away").click()
     expect(page.get_by_text("The tag released is not guarded any more.")).to_be_visible()

@@ -208,6 +208,7 @@ export function Versions({
           }}
         >
           <p>{t("versions.approveHelp", { name: asked.version.created_by.name })}</p>
+          {asked.version.cases_sha256 && <p>{t("versions.approveCases", { command: `pressroom template approve ${template.slug ?? template.id} ${asked.version.version}` })}</p>}
           <p>
             <a href={linkTo("templates", template.id, "compare", String(list.data?.tags.find((tag) => tag.guarded && tag.version < asked.version.version)?.version), String(asked.version.version))}>
               {t("versions.approveCompare")}

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-4T74T74K.js";import"./chunk-N2TOJMS6.js";import"./chunk-SJ2KSTIK.js";import"./chunk-RIZKQJO3.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-OVPFAWGJ.js";import"./chunk-LFNU2DUJ.js";import"./chunk-46DWLHYB.js";import"./chunk-RIZKQJO3.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
