@@ -900,6 +900,15 @@ def test_markdown_writes_a_report_below_its_title():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_print_shop_has_nothing_to_say_of_a_template(template):
+    checked = TEMPLATES[template].replace(b"<document ", b'<document print-checks="true" ', 1)
+    drawn = render(
+        prepare_template(checked, LINKED), None, options=OPTIONS, resources=NoResources()
+    )
+    assert drawn.warnings == ()
+
+
 def test_the_pictures_are_small_and_up_to_date():
     drawn = {f"{name}.png": draw_page(pdf) for name, pdf in render_templates()}
     assert {path.name for path in PICTURES.iterdir()} == drawn.keys(), "make gallery"
