@@ -15,13 +15,15 @@ _MAX_BYTES: Final = 64_000_000  # unpacked
 
 
 def pack_cases(folder: Path) -> bytes | None:
-    """Return the files of a folder as a ZIP, None without any; the same files are the same bytes on every machine."""
+    """Return the files of a folder as a ZIP, None without a case; the same files are the same bytes on every machine."""
     files = sorted(each for each in folder.rglob("[!.]*") if each.is_file())
+    if not any(each.name.endswith(".case.json") for each in files):
+        return None
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
         for file in files:
             archive.writestr(ZipInfo(file.relative_to(folder).as_posix()), file.read_bytes())
-    return buffer.getvalue() if files else None
+    return buffer.getvalue()
 
 
 def unpack_cases(archive: bytes, folder: Path) -> None:

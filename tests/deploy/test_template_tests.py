@@ -5,13 +5,17 @@ import re
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
+from zipfile import ZipFile
 
 import pytest
 
 from deploy.cli.main import main
+from deploy.cli.output import CommandFailed
+from deploy.cli.template_cases import pack_cases, unpack_cases
 from deploy.embedded.demo.show import DOCUMENTS
 from deploy.tools.template_tests import CaseRun, run_case, write_junit
 
@@ -186,3 +190,30 @@ def test_the_command_approves_compares_and_writes_junit(tmp_path, capsys):
 def test_a_folder_without_cases_is_refused(tmp_path, capsys):
     assert main(["test", str(tmp_path)]) == 1
     assert "has no cases" in capsys.readouterr().err
+
+
+def test_a_folder_of_cases_is_packed_the_same_everywhere_and_unpacked(tmp_path):
+    folder = tmp_path / "note"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / "logo.png").write_bytes(b"png")
+    assert pack_cases(folder) is None  # it has no case
+    assert pack_cases(tmp_path / "missing") is None
+    (folder / "one.case.json").write_text("{}")
+    (folder / ".DS_Store").write_text("")
+    packed = pack_cases(folder)
+    (folder / "one.case.json").touch()
+    assert pack_cases(folder) == packed
+    unpack_cases(packed, tmp_path / "copy")
+    assert pack_cases(tmp_path / "copy") == packed
+    for broken in (b"PK\x03\x04", packed[:40]):
+        with pytest.raises(CommandFailed, match="cannot be unpacked"):
+            unpack_cases(broken, tmp_path / "other")
+
+
+def test_cases_are_not_unpacked_above_their_folder(tmp_path):
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        archive.writestr("../../escaped.case.json", "{}")
+    unpack_cases(buffer.getvalue(), tmp_path / "a" / "b")
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a" / "b" / "escaped.case.json").exists()
