@@ -33,7 +33,8 @@ from api.stored_files import BlobFile, expired, send_file
 from api.templates.fields import check_tag, parse_version, read_version
 from shared.auth.scopes import Scope
 from shared.batches.decisions import HeldDocuments, Reprint, decide, order_reprint
-from shared.batches.plans import IndexFormat, Plan, check_plan, check_plan_name
+from shared.batches.plan_checks import check_plan, check_plan_name
+from shared.batches.plans import IndexFormat, Plan
 from shared.batches.records import Batch, BatchStatus
 from shared.batches.runs import INDEX_NUMBER, PROOF_NUMBER, StoredFile, list_files, read_account
 from shared.batches.stored_plans import (

@@ -27,7 +27,8 @@ from api.render.request import find_order, pin_template, read_moment
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
-from shared.batches.plans import PlanOutput, Priority, StoredPlan, check_plan
+from shared.batches.plan_checks import check_plan
+from shared.batches.plans import PlanOutput, Priority, StoredPlan
 from shared.batches.records import (
     Batch,
     BatchKind,

@@ -6,21 +6,17 @@ that the plan needs (`read_values`), and written in the order of the plan at its
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, islice
 from operator import attrgetter, itemgetter
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from shared.errors import ServiceError
-from shared.identifiers import SLUG
 from shared.limits import MAX_REFERENCE
 from shared.records import Record, ShownRecord, Timestamp, doc
-from shared.settings import get_limits
 
 MAX_FILES: Final = 500  # of a run, which are open together
 MAX_COVERS: Final = 2000  # of a run, which are rendered where it is arranged
@@ -36,13 +32,14 @@ _Grams = Annotated[float, msgspec.Meta(ge=0, le=100_000)]
 _MARK_FORMAT: Final = (
     r"^([ -z|~]|\{(job|inserts|(set|sheet|count)(:0[1-9])?)\}){1,20}$"  # 180 characters at most
 )
-_MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
-_DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
 _SET_PATHS: Final = ("set.weight", "set.class", "set.inserts")
 _SET_SHEETS: Final = "set.sheets"
 _PAPER: Final = (
     "paper."  # the grams of a document's sheets among its values; no path ends with a dot
 )
+OWN_BYTES: Final = "bytes."  # what a document adds to a file that has its resources
+RESOURCES: Final = "resources."  # its fonts, images and so on: digest:bytes of each
+FILE_BYTES: Final = 6000  # of a file without documents
 BY_HAND: Final = "by hand"  # the value of files of sets that are no machine's
 PROOF: Final = "proof"  # why a document is held until the proof is released
 Value = str | int | float | bool | None
@@ -117,6 +114,10 @@ class _Cut(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     documents: Annotated[_Size | None, doc("Most documents of each.")] = None
     sheets: Annotated[_Size | None, doc("Most sheets of each; a document is not divided.")] = None
     weight: Annotated[_Size | None, doc("Most grams of each, of a plan with a weight.")] = None
+    bytes: Annotated[
+        Annotated[int, msgspec.Meta(ge=10_000, le=10_000_000_000)] | None,
+        doc("Most bytes of each, without covers; what is counted is never less than what it has."),
+    ] = None
     value: Annotated[
         _Path | None,
         doc("A path into the payload, or set.class: another begins where the value changes."),
@@ -124,12 +125,12 @@ class _Cut(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     @property
     def sizes(self) -> Sequence[int | None]:
-        """The most documents, sheets and grams."""
-        return self.documents, self.sheets, self.weight
+        """The most documents, sheets, grams and bytes."""
+        return self.documents, self.sheets, self.weight, self.bytes
 
 
 class Split(_Cut, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where another file begins: after so many documents, sheets or grams, or where a value changes."""
+    """Where another file begins: after so many documents, sheets, grams or bytes, or where a value changes."""
 
     by_hand: Annotated[
         tuple[Condition, ...],
@@ -338,6 +339,11 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         return list(dict.fromkeys([*named, *self.fields]))
 
     @property
+    def counts_bytes(self) -> bool:
+        """Whether documents are kept with their sizes."""
+        return any(cut is not None and cut.bytes is not None for cut in (self.split, self.bundle))
+
+    @property
     def is_package(self) -> bool:
         """Whether files are ZIPs."""
         return self.output is not PlanOutput.MERGED
@@ -520,18 +526,32 @@ def _value_of(cut: _Cut, each: RunSet) -> Value:
 def _divide(cut: _Cut, sets: Iterable[tuple[Value, RunSet]]) -> Iterator[RunFile]:
     """Yield sets as they are parted, each given with its value."""
     last: RunFile | None = None
-    size: Sequence[float] = (0, 0, 0)
+    size: Sequence[float] = (0, 0, 0, 0)
+    seen: set[str] = set()
     for value, each in sets:
-        own = (len(each.documents), each.sheets, each.weight)
+        own = (len(each.documents), each.sheets, each.weight, _count_bytes(each, seen))
         size = [round(before + more, 3) for before, more in zip(size, own, strict=True)]
         is_full = any(limit and taken > limit for limit, taken in zip(cut.sizes, size, strict=True))
         if last is None or is_full or last.value != value:
             if last is not None:
                 yield last
-            last, size = RunFile([], value), own
+            seen.clear()
+            last, size = RunFile([], value), (*own[:3], FILE_BYTES + _count_bytes(each, seen))
         last.sets.append(each)
     if last is not None:
         yield last
+
+
+def _count_bytes(each: RunSet, seen: set[str]) -> int:
+    """Return the most that a set adds to a file, whose resources are `seen`."""
+    size = 0
+    for document in each.documents:
+        size += int(document.values.get(OWN_BYTES) or 0)
+        listed = str(document.values.get(RESOURCES) or "")
+        new = set() if listed in seen else {*listed.split()} - seen
+        size += sum(int(resource.rpartition(":")[2]) for resource in new)
+        seen |= {listed, *new}
+    return size
 
 
 def _make_sets(plan: Plan, documents: Iterable[RunDocument]) -> list[RunSet]:
@@ -611,92 +631,6 @@ def _weigh(
 
 class TooManyFilesError(ValueError):
     """The plan makes too many files or bundles."""
-
-
-def check_plan(plan: Plan) -> None:
-    """Check what the types of its fields do not say.
-
-    Raises:
-        ServiceError: 400, with the field and what is accepted.
-    """
-    split, marks, classes = plan.split, plan.marks, plan.weight.classes if plan.weight else ()
-    feeders = {insert.feeder for insert in plan.inserts}
-    cuts = [split, plan.bundle] if plan.bundle else [split]
-    faults = {
-        "split and bundle take documents, sheets or weight, one of them": any(
-            sum(map(bool, cut.sizes)) > 1 for cut in cuts
-        ),
-        "split and bundle by weight need weight, with that of a sheet": (
-            not plan.weight and any(cut.weight for cut in cuts)
-        ),
-        "bundle is of merged files, not of ZIPs": plan.is_package and plan.bundle,
-        "an archive keeps documents as they were rendered, without duplex, marks, household and weight.paper": (
-            plan.output is PlanOutput.ARCHIVE and plan.has_sheets
-        ),
-        "inserts are those of the plan or of marks, not both": marks and marks.inserts and feeders,
-        "two inserts have one feeder": len(feeders) < len(plan.inserts),
-        "up_to of weight.classes rises from one to the next": any(
-            one.up_to >= other.up_to for one, other in pairwise(classes)
-        ),
-    }
-    for fault, is_there in faults.items():
-        if is_there:
-            raise ServiceError(400, f"Invalid plan: {fault}.")
-    if marks is not None:
-        _check_format(marks)
-    for name, value in msgspec.structs.asdict(plan.keep).items():
-        most = getattr(get_limits(), name)
-        if value is not None and not 1 <= value <= most:
-            raise ServiceError(
-                400,
-                f"Invalid plan: keep.{name} {value} is not from 1 to {most}, the service's; result_hours 0 is a setting "
-                "of accounts.",
-            )
-    _check_conditions("hold", plan.hold.conditions)
-    _check_conditions("split.by_hand", split.by_hand)
-    for insert in plan.inserts:
-        _check_conditions("inserts", insert.conditions)
-
-
-def _check_conditions(member: str, conditions: Iterable[Condition]) -> None:
-    for condition in conditions:
-        if condition == Condition(condition.value):
-            raise ServiceError(
-                400,
-                f"Invalid plan: the condition of {member} on {condition.value} has no one_of, above, below or "
-                "missing.",
-            )
-
-
-def _check_format(marks: Marks) -> None:
-    digits = _DIGITS_OF_MARKS.sub(lambda found: "0" * int(found[1] or 4), marks.format)
-    longest = digits.replace("{job}", marks.job).replace("{inserts}", "0" * 4)
-    if len(longest) > _MAX_MARK_LENGTH:
-        raise ServiceError(
-            400,
-            f"Invalid plan: the format of marks makes {len(longest)} characters; accepted are up to "
-            f"{_MAX_MARK_LENGTH}.",
-        )
-    if marks.type is MarkType.ITF and (not digits.isdecimal() or len(digits) % 2):
-        raise ServiceError(
-            400,
-            "Invalid plan: the format of marks of type itf takes digits, and numbers with their width such as "
-            "{set:06}, that are an even number of digits together.",
-        )
-
-
-def check_plan_name(name: str) -> None:
-    """Check that a text has the form of a plan's name.
-
-    Raises:
-        ServiceError: 400, with the rule.
-    """
-    if len(name) > 60 or not SLUG.match(name):
-        raise ServiceError(
-            400,
-            f"Invalid name {name[:100]!r} of a plan: accepted are up to 60 lower-case letters, digits and "
-            "hyphens between them.",
-        )
 
 
 def read_values(paths: Sequence[str], payload: bytes) -> Mapping[str, Value]:

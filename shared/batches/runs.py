@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from shared import json_text
 from shared.batches.plans import (
     PROOF,
+    RESOURCES,
     Hold,
     IndexFormat,
     Plan,
@@ -181,7 +182,10 @@ def list_run_items(session: Session, batch_id: str) -> list[RunItem]:
         RunItem.of_row(
             row,
             pages=row["pages"] or 0,
-            values={intern(path): value for path, value in (row["values"] or {}).items()},
+            values={
+                intern(path): intern(value) if path == RESOURCES else value
+                for path, value in (row["values"] or {}).items()
+            },
             own=None if row["offset"] is None else OwnPdf.of_row(row),
         )
         for row in rows

@@ -7,7 +7,8 @@ from typing import Final
 
 from sqlalchemy import RowMapping, delete, func, insert, select
 
-from shared.batches.plans import Plan, StoredPlan, check_plan_name
+from shared.batches.plan_checks import check_plan_name
+from shared.batches.plans import Plan, StoredPlan
 from shared.db.queries import upsert_row
 from shared.db.session import Session
 from shared.db.tables import plan_tags, plans

@@ -216,6 +216,18 @@ def _die(*_, **__):
     raise KilledError
 
 
+def test_zips_are_split_by_the_bytes_of_their_pdfs(caller, run):
+    documents = [{"n": n, "zip": str(n)} for n in range(20)]
+    for more in ({}, {"duplex": True, "marks": {"type": "omr", "left": 3, "top": 3, "clear": 1}}):
+        batch_id = run({"split": {"bytes": 40_000}, "output": "zip"} | more, documents)
+        files = account_of(caller, batch_id)["files"]
+        assert sum(each["documents"] for each in files) == 20
+        own = [read_zip(caller, batch_id, each["number"]) for each in files]
+        sizes = [sum(len(pdf) for name, pdf in each.items() if name[0] == "0") for each in own]
+        assert len(files) > 1
+        assert 10_000 < max(sizes) <= 40_000
+
+
 def test_zips_of_a_run_are_delivered_with_their_extension(caller, run, ports, database):
     made = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/in"}).json["id"]
     batch_id = run(query=f"&plan=letters&deliver={made}")

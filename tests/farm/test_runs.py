@@ -595,7 +595,7 @@ def test_a_plan_has_a_hundred_tags_which_are_deleted_with_it(caller):
         ({"sort": ["to..zip"]}, "sort"),
         ({"sort": "zip"}, "sort"),
         ({"split": {"documents": 0}}, "split.documents"),
-        ({"split": {"documents": 5, "sheets": 5}}, "documents, sheets or weight"),
+        ({"split": {"documents": 5, "sheets": 5}}, "documents, sheets, weight or bytes"),
         ({"split": {"weight": 5}}, "split and bundle by weight need weight"),
         ({"inserts": [{"feeder": 5}]}, "inserts[0].feeder"),
         ({"inserts": [{"feeder": 1}, {"feeder": 1}]}, "two inserts have one feeder"),

@@ -144,7 +144,7 @@ class _SliceRun:
         if self._is_merged and _may_be_partial(ended[-1]):
             writer = self._render_again(ended)
         key, size = self._store(writer)
-        return Checkpoint(self.chunk.done, done_bytes, key, size, tuple(ended))
+        return Checkpoint(self.chunk.done, done_bytes, key, size, tuple(writer.complete(ended)))
 
     def _find_paths(self) -> tuple[str, ...]:
         if self.batch.deliver_to is None:

@@ -5,21 +5,36 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
 
 from shared.batches.csv_rows import InvalidRow
-from shared.batches.plans import Plan, PlanOutput, read_values
+from shared.batches.plans import (
+    FILE_BYTES,
+    OWN_BYTES,
+    RESOURCES,
+    Plan,
+    PlanOutput,
+    Value,
+    read_values,
+)
 from shared.batches.records import Batch, DocumentResult, PdfLocation
 from shared.clock import ticks
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB
 from shared.telemetry import metrics
 from workers.batches.documents import to_payload
-from workers.engine.merged_pdf import AddedDocument, MergedPart, SheetMarks, find_zone, read_marks
+from workers.engine.merged_pdf import (
+    AddedDocument,
+    MergedPart,
+    SheetMarks,
+    find_zone,
+    measure_documents,
+    read_marks,
+)
 from workers.engine.ports import (
     FontFile,
     ImageUnavailableError,
@@ -33,6 +48,7 @@ from workers.render.failures import summarise
 from workers.render.remote_images import RemoteLimitError
 from workers.render.run import RenderContext
 
+_ENTRY_BYTES: Final = 200  # of a PDF in a ZIP, without its name
 _SPOOL_BYTES: Final = 8 * MB  # larger parts are on disk
 _REMOTE_BYTES_KEPT: Final = 32 * MB  # of remote images, for the documents of a part
 
@@ -52,6 +68,9 @@ class Writer(Protocol):
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the output and its size in bytes, None if it is empty."""
+
+    def complete(self, ended: Sequence[DocumentResult]) -> Sequence[DocumentResult]:
+        """Return the results of the documents of a closed output."""
 
     def discard(self) -> None:
         """Discard the output."""
@@ -88,7 +107,19 @@ class FileWriter:
         place = PdfLocation(self.size, len(pdf), zlib.crc32(pdf))
         self._file.write(pdf)
         self.size += len(pdf)
-        return result.replace(place=place)
+        plan = self._batch.plan
+        if plan is None or not plan.counts_bytes:
+            return result.replace(place=place)
+        most = len(pdf)
+        if plan.has_sheets:
+            [found] = _measure(plan, pdf, [result.pages])
+            most = sum(found.values()) + FILE_BYTES
+        own = {OWN_BYTES: most + _ENTRY_BYTES + 2 * len((result.filename or "").encode())}
+        return result.replace(place=place, values={**(result.values or {}), **own})
+
+    def complete(self, ended: Sequence[DocumentResult]) -> Sequence[DocumentResult]:
+        """Return the results; see `Writer.complete`."""
+        return ended
 
     def _render(self, index: int, payload: Payload) -> tuple[bytes, DocumentResult]:
         plan, resources = self._batch.plan, self._resources
@@ -137,6 +168,8 @@ class MergedPartWriter:
             resources=self._surroundings,
             observer=self._surroundings,
         )
+        self._pages: list[int] = []
+        self._sizes: list[dict[str, int]] = []
         self.size = 0  # known after closing only
 
     def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
@@ -145,16 +178,38 @@ class MergedPartWriter:
         self._surroundings.begin_document()
         added = self._part.add(payload, name=f"{self._what} {index + 1}")
         self._surroundings.end_document()
+        self._pages.append(added.pages)
         return _describe(self._batch.plan, index, payload, added)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the PDF; see `Writer.close`."""
         self._surroundings.report_stages(self._context)
-        pdf = self._part.close()
+        pdf, plan = self._part.close(), self._batch.plan
+        if pdf and plan and plan.counts_bytes:
+            self._sizes = _measure(plan, pdf, self._pages)
         return None if pdf is None else (BytesIO(pdf), len(pdf))
+
+    def complete(self, ended: Sequence[DocumentResult]) -> Sequence[DocumentResult]:
+        """Return the results with their sizes; see `Writer.complete`."""
+        sizes = iter(self._sizes)
+        return [
+            each if each.error or not self._sizes else _add_size(each, next(sizes))
+            for each in ended
+        ]
 
     def discard(self) -> None:
         """Discard the output."""
+
+
+def _measure(plan: Plan, pdf: bytes, pages: Sequence[int]) -> list[dict[str, int]]:
+    marks = read_plan_marks(plan)
+    return measure_documents(pdf, pages, is_duplex=plan.duplex, marks=marks)
+
+
+def _add_size(result: DocumentResult, size: Mapping[str, int]) -> DocumentResult:
+    shared = " ".join(f"{digest}:{each}" for digest, each in size.items() if digest)
+    own: Mapping[str, Value] = {OWN_BYTES: size[""], RESOURCES: shared}
+    return result.replace(values={**(result.values or {}), **own})
 
 
 def _describe(

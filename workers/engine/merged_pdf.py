@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+import pikepdf
+
 from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
+from workers.engine.finish import merging
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
 from workers.engine.finish.metadata import build_pdf_metadata
@@ -26,11 +30,13 @@ __all__ = [
     "SheetMarks",
     "find_zone",
     "join_parts",
+    "measure_documents",
     "read_marks",
     "sort_parts",
     "write_marks",
 ]
 
+_HIGHEST: Final = 999_999  # number of a sheet
 # The word COPY as lines, so that it needs no font: moved to a place, twice as large as its coordinates.
 _COPY: Final = (
     b"q 0.5 G 2 0 0 2 %.3f %.3f cm 4 6 m 0 6 l 0 0 l 4 0 l S 6 0 4 6 re S "
@@ -204,6 +210,34 @@ def sort_parts(
     return distribute_parts(
         parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks, marks_backs=is_copy
     )
+
+
+def measure_documents(
+    part: bytes, pages: Sequence[int], *, is_duplex: bool, marks: SheetMarks | None
+) -> list[dict[str, int]]:
+    """Return what each document of a part, of so many pages, adds to a file that `sort_parts` writes at most; see
+    `finish.merging.measure_documents`.
+    """
+
+    def draw(placement: Placement, page: int, width: float, height: float) -> bytes:
+        if marks is None:
+            return b""
+        drawn = write_marks(
+            marks,
+            number=_HIGHEST,
+            sequence=_HIGHEST,
+            sheet=page,
+            sheets=placement.pages,
+            feeders=(1, 2, 3, 4),
+            page_height=height,
+        )
+        return drawn + b" " * (len(drawn) // 4)  # other numbers may need more
+
+    placements = [Placement(0, 1, each) for each in pages]
+    with pikepdf.open(BytesIO(part)) as opened:
+        return merging.measure_documents(
+            opened, placements, is_duplex=is_duplex, draw_marks=draw if marks else None
+        )
 
 
 def _write_metadata(options: ports.RenderOptions) -> ports.Metadata:

@@ -11,11 +11,18 @@ from pathlib import Path
 import pikepdf
 import pytest
 
+from shared.batches.plans import FILE_BYTES
 from tests.engine.finish.test_print_files import COLORED
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.finish.merging import Placement
-from workers.engine.merged_pdf import MergedPart, join_parts, read_marks, sort_parts
+from workers.engine.merged_pdf import (
+    MergedPart,
+    join_parts,
+    measure_documents,
+    read_marks,
+    sort_parts,
+)
 from workers.engine.pipeline import prepare_template
 from workers.engine.ports import Payload, PayloadKind
 
@@ -132,3 +139,24 @@ def test_documents_that_are_not_for_print_make_no_claim(tmp_path):
     with pikepdf.open(out) as pdf:
         assert not {"/DPartRoot", "/OutputIntents"} & set(pdf.Root.keys())
         assert b"PDF/VT" not in pdf.Root.Metadata.read_bytes()
+
+
+def test_a_file_for_print_has_no_more_bytes_than_are_told_of_its_documents(tmp_path):
+    marks = read_marks({"type": "omr", "left": "3mm", "top": "3mm", "clear": "1mm"})
+    pages = [[1, 2], [1, 1]]
+    sizes: list[dict[str, int]] = []
+    placed = []
+    for path, own in zip(write_parts(tmp_path), pages, strict=True):
+        sizes += measure_documents(path.read_bytes(), own, is_duplex=True, marks=marks)
+        first = len(sizes)
+        placed.append((path, [Placement(0, first + at, each) for at, each in enumerate(own)]))
+    out = io.BytesIO()
+    sort_parts(placed, [out], options=OPTIONS, is_duplex=True, marks=marks)
+    resources = {name: size for each in sizes for name, size in each.items() if name}
+    icc = FolderImages().find_image("press")
+    assert icc is not None
+    # The profile and the logo are resources of all, told once.
+    assert all(each.keys() & sizes[0].keys() - {""} for each in sizes)
+    most = FILE_BYTES + sum(each[""] for each in sizes) + sum(resources.values())
+    assert most * 0.5 < len(out.getvalue()) <= most
+    assert sum(each[""] for each in sizes) < len(icc) * len(sizes)

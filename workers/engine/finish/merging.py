@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from io import BytesIO
 from itertools import count, pairwise
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -18,9 +19,14 @@ from workers.engine.finish.metadata import (
     write_document_information,
     write_xmp_packet,
 )
-from workers.engine.pdf_writer import ObjectWriter
+from workers.engine.pdf_writer import ObjectWriter, compress
 from workers.engine.ports import Metadata
 
+_OBJECT_BYTES: Final = 32  # around an object, and in the cross-reference stream
+_ENTRY: Final = (
+    b"/Prev 1000000 0 R /Next 2000000 0 R 3000000 0 R"  # of the outline; the tree of pages
+)
+_SMALL: Final = 400  # bytes of resources that are not told one by one
 # Matches strings, to skip their content, and references in the output of qpdf.
 _REFERENCE: Final = re.compile(rb"\((?:[^\\()]|\\.)*\)|<[0-9A-Fa-f]*>|\b(\d+) (\d+) R\b", re.DOTALL)
 
@@ -100,6 +106,46 @@ def distribute_parts(
     return [file.close(metadata) for file in files]
 
 
+def measure_documents(
+    part: pikepdf.Pdf,
+    placements: Sequence[Placement],
+    *,
+    is_duplex: bool,
+    draw_marks: DrawMarks | None,
+) -> list[dict[str, int]]:
+    """Return the most bytes that each document of a part adds to a file, its own as "" and those of what equal
+    resources share by a digest.
+    """
+    every = 2 if is_duplex else 1
+    files = [
+        _MergedFile(_Sizes(), is_duplex=is_duplex, draw_marks=draw_marks, every=every)
+        for _ in placements
+    ]
+    placed = [msgspec.structs.replace(each, file=at) for at, each in enumerate(placements)]
+    _distribute(part, placed, files)
+    return [file.measure() for file in files]
+
+
+class _Sizes(ObjectWriter):
+    """Keeps the objects and the sizes of streams, and writes none. Numbers are as long as in a large file."""
+
+    def __init__(self) -> None:
+        super().__init__(BytesIO())
+        self.objects: dict[int, bytes] = {}
+        self.streams: dict[int, int] = {}
+        self._next = 1_000_000
+
+    def reserve(self, count: int = 1) -> int:
+        self._next += count
+        return self._next - count
+
+    def write_object(self, number: int, body: bytes) -> None:
+        self.objects[number] = body
+
+    def write_raw_object(self, number: int, body: bytes) -> None:
+        self.streams[number] = len(body)
+
+
 def _distribute(
     part: pikepdf.Pdf, placements: Sequence[Placement] | None, files: Sequence[_MergedFile]
 ) -> None:
@@ -177,6 +223,7 @@ class _MergedFile:
         if root is not None:
             copy.map_object(root, self._outline)
         intents = part.Root.get("/OutputIntents")
+        copy.deduplicate_resources(intents)  # the ICC profile
         intent = 0 if intents is None else copy.number_of_equal(intents)
         if is_cover and intent not in self._intents:
             raise OtherPressError(
@@ -264,6 +311,28 @@ class _MergedFile:
             parts = [] if old is None else list(old) if isinstance(old, pikepdf.Array) else [old]
             contents = [self._saving, *(copy.number_of(part) for part in parts), number]
             copy.replace_entry(page, "/Contents", b"/Contents [%b]" % _references_to(contents))
+
+    def measure(self) -> dict[str, int]:
+        """Return the sizes of the objects so far, see `measure_documents`; small resources are told as one."""
+        assert isinstance(self._writer, _Sizes)
+        streams, objects = self._writer.streams, self._writer.objects
+        small, shared = sha256(), dict[str, int]()
+        rest = 0
+        for digest, number in sorted(self._kept.items()):
+            size = (streams.pop(number, 0) or len(objects.pop(number))) + _OBJECT_BYTES
+            if size < _SMALL:
+                small.update(digest)
+                rest += size
+            else:
+                shared[digest.hex()[:16]] = size
+        shared[small.hexdigest()[:16]] = rest
+        bodies = [
+            *objects.values(),
+            *(_ENTRY + body for run in self.runs.values() for _, body in run.entries),
+        ]
+        count = len(streams) + len(bodies)
+        own = sum(streams.values()) + len(compress(b"".join(bodies))) + count * _OBJECT_BYTES
+        return {"": own} | shared
 
     def close(self, metadata: Metadata) -> int:
         """Write the order of the pages and the outline, and return the number of pages.

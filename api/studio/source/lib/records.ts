@@ -683,6 +683,7 @@ export interface PlanSplit {
   documents?: number;
   sheets?: number;
   weight?: number;
+  bytes?: number;
   value?: string;
   by_hand?: Array<PlanCondition>;
 }
@@ -691,6 +692,7 @@ export interface PlanBundle {
   documents?: number;
   sheets?: number;
   weight?: number;
+  bytes?: number;
   value?: string;
   cover: string;
 }

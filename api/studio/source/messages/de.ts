@@ -281,6 +281,7 @@ export const de: Record<keyof typeof en, string> = {
   "plans.after.documents": "nach einer Zahl von Dokumenten",
   "plans.after.sheets": "nach einer Zahl von Blättern",
   "plans.after.weight": "nach einem Gewicht in Gramm",
+  "plans.after.bytes": "nach einer Größe in Byte",
   "plans.split.most": "Höchstens je Datei",
   "plans.split.value": "Eine Datei je",
   "plans.valueHelp": "Pfad in den Daten, etwa to.country; darf leer sein.",

@@ -279,6 +279,7 @@ export const en = {
   "plans.after.documents": "after a number of documents",
   "plans.after.sheets": "after a number of sheets",
   "plans.after.weight": "after a weight in grams",
+  "plans.after.bytes": "after a size in bytes",
   "plans.split.most": "Most in a file",
   "plans.split.value": "A file for each",
   "plans.valueHelp": "Path in the data, such as to.country; may be empty.",

@@ -17,7 +17,7 @@ import { PUBLIC } from "./template/read";
 const MARKS = ["omr", "datamatrix", "code128", "itf"] as const;
 const PRIORITIES = ["express", "normal", "night"] as const;
 const OUTPUTS = ["merged", "zip", "archive"] as const;
-const UNITS = ["documents", "sheets", "weight"] as const;
+const UNITS = ["documents", "sheets", "weight", "bytes"] as const;
 const MOST = { split: 2500, bundle: 300 };
 const SHOWN_SHEETS = 2;
 const LENGTHS = ["left", "top", "width", "height", "pitch", "clear"];
@@ -271,7 +271,7 @@ function Cut({ of, stored = {}, chosen = {} }: { of: "split" | "bundle"; stored:
         </select>
       </div>
       {UNITS.some((unit) => chosen[unit] !== undefined) && (
-        <Field label={t(`plans.${of}.most`)} name={`${of}.most`} type="number" min={1} max={1_000_000} required defaultValue={String(sizeOf(stored) ?? MOST[of])} />
+        <Field label={t(`plans.${of}.most`)} name={`${of}.most`} type="number" min={chosen.bytes === undefined ? 1 : 10_000} max={chosen.bytes === undefined ? 1_000_000 : 10_000_000_000} required defaultValue={String(sizeOf(stored) ?? MOST[of])} />
       )}
       <Field label={t(`plans.${of}.value`)} hint={t("plans.valueHelp")} name={`${of}.value`} defaultValue={stored.value ?? ""} />
     </>
@@ -279,7 +279,7 @@ function Cut({ of, stored = {}, chosen = {} }: { of: "split" | "bundle"; stored:
 }
 
 function sizeOf(cut: PlanSplit): number | undefined {
-  return cut.documents ?? cut.sheets ?? cut.weight;
+  return cut.documents ?? cut.sheets ?? cut.weight ?? cut.bytes;
 }
 
 /** A list with an entry on each line. */

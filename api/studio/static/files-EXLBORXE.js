@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-GWG5J2Z6.js";import"./chunk-VEDMZTXI.js";import"./chunk-BZSIZNSN.js";import"./chunk-6BWHMUS2.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-O4T455H2.js";import"./chunk-Z2FLNGT5.js";import"./chunk-WAIV2LBL.js";import"./chunk-6BWHMUS2.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
