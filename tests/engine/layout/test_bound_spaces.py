@@ -14,7 +14,7 @@ from workers.engine.tree.styles.computed import TextWrap
 @pytest.mark.parametrize(
     ("lang", "text"),
     [
-        ("sw", "10~km 5~% 3~m² 50~km/h EUR~5 §~7 №~8 7 metres 3 kmh a km"),
+        ("sw", "5~×~80~mm 10~km 5~% 3~m² 50~km/h EUR~5 §~7 №~8 7 metres 3 kmh a km"),
         ("de-AT", "Nr.~3 Abs.~2 z.~B. oder u.~a.~O. am 24.~De\u00adzem\u00adber 5.~Jänner 24. Dez im März 5 Uhr"),
         ("en-GB", "24~December December~24 1st~May No.~7 p.~5 Nr. 3 in May z. B."),
         ("fr", "1er~mars 24~décembre n°~3 art.~5 le mars 24. und"),
