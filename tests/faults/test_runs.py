@@ -6,7 +6,9 @@ import json
 import random
 import time
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pikepdf
 import pytest
@@ -42,9 +44,19 @@ def account_of(farm: FaultyFarm, batch_id: str) -> dict[str, int]:
 def test_workers_are_killed_while_they_render_and_write_a_run(
     start, scaled, tmp_path: Path
 ) -> None:
+    kill_workers(start, scaled, tmp_path, "merged")
+
+
+def test_workers_are_killed_while_they_write_zips_of_a_run(start, scaled, tmp_path: Path) -> None:
+    kill_workers(start, scaled, tmp_path, "zip")
+
+
+def kill_workers(start, scaled, folder: Path, output: str) -> None:
     farm = start()
     headers = {"Content-Type": "application/json"}
-    stored = farm.client().ask("PUT", "/v2/plans/letters", json.dumps(PLAN).encode(), **headers)
+    stored = farm.client().ask(
+        "PUT", "/v2/plans/letters", json.dumps(PLAN | {"output": output}).encode(), **headers
+    )
     assert stored["status"] == 201
     template = farm.store_template()
     documents = max(scaled(3000), 150)
@@ -75,7 +87,16 @@ def test_workers_are_killed_while_they_render_and_write_a_run(
     strike(kills)
     wait_until(lambda: is_delivered(documents), seconds=ENDED_SECONDS)
     assert_sound(farm)
-    check_sheets(farm, batch_id, account_of(farm, batch_id), tmp_path / "run")
+    check_sheets(farm, batch_id, account_of(farm, batch_id), folder / "run")
+
+
+def open_files(file: Path) -> list[Path | BytesIO]:
+    """Return the PDFs of a file of a run."""
+    if file.suffix != ".zip":
+        return [file]
+    with ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".pdf")]
+        return [BytesIO(archive.read(name)) for name in names]
 
 
 def check_sheets(farm: FaultyFarm, batch_id: str, account: dict[str, int], folder: Path) -> None:
@@ -84,7 +105,7 @@ def check_sheets(farm: FaultyFarm, batch_id: str, account: dict[str, int], folde
     *files, _index = client.save_run(batch_id, folder)
     found: Counter[str] = Counter()
     sheets = 0
-    for file in files:
+    for file in (pdf for path in files for pdf in open_files(path)):
         with pikepdf.open(file) as pdf, pdf.open_outline() as outline:
             pages = {page.obj.objgen: at for at, page in enumerate(pdf.pages)}
             starts = [pages[entry.destination[0].objgen] for entry in outline.root]
