@@ -12,7 +12,9 @@ from deploy.cli.main import main
 from deploy.cli.output import CommandFailed
 from pressroom_client import Batch
 
-BATCH = Batch("batch_1", "running", 1000, 700, 2, 290, 8, 0, 290, "2026-03-01T00:00:00.000Z")
+BATCH = Batch(
+    "batch_1", "running", False, "invoice", 1000, 700, 2, 290, 8, 0, 290, "2026-03-01T00:00:00.000Z"
+)
 
 
 @pytest.mark.parametrize(

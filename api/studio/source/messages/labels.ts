@@ -339,4 +339,5 @@ const LABELS: Record<string, string> = {
   "Your name": "Ihr Name",
   "Your order": "Ihre Bestellung",
   "Your reference": "Ihr Zeichen",
+  "Your tax number": "Ihre Steuernummer",
 };
