@@ -284,6 +284,7 @@ const LABELS: Record<string, string> = {
   Summary: "Zusammenfassung",
   Syntax: "Syntax",
   "Syntax of the electronic invoice; empty for that of the profile": "Syntax der elektronischen Rechnung; leer für die des Profils",
+  "Tax number": "Steuernummer",
   "Tax number of the buyer": "Steuernummer des Käufers",
   "Tax number of the recipient": "Steuernummer des Empfängers",
   "Tax number of the seller": "Steuernummer des Verkäufers",
