@@ -60,7 +60,7 @@ def fill_settings(page: Page) -> None:
 
 
 def fill_data(page: Page) -> None:
-    page.get_by_label("Number").fill("R-2026-7")
+    page.get_by_label("Number", exact=True).fill("R-2026-7")
     page.get_by_label("Date", exact=True).fill("2026-11-27")
     page.get_by_label("Currency").fill("EUR")
     page.get_by_label("Tax rate").fill("0,19")
