@@ -170,10 +170,10 @@ class RecordedRender:
         match (record.error or {}).get("statusCode"):
             case 402 | 503:  # it was not rendered, and may be now
                 return record.lane is Lane.BATCH
-            case (
-                status
-            ):  # whatever an error of the document depends on may have changed: images, fonts
-                return status != 400
+            case 400:  # what an error of the document depends on, such as images, may have changed
+                return False
+            case _:
+                return True
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:

@@ -88,13 +88,11 @@ class _Task:
             raise CommandFailed(str(error)) from error
         except OSError as error:
             raise CommandFailed(f"{documents} cannot be read: {error.strerror}") from error
+        kind = "zip" if is_folder else kinds[output.suffix.lower()]
+        if arguments.plan:
+            kind = "merged"  # it is the plan that says what its files are
         options: BatchOptions = {
-            # With a plan it is the plan that says what its files are.
-            "output": "merged"
-            if arguments.plan
-            else "zip"
-            if is_folder
-            else kinds[output.suffix.lower()],
+            "output": kind,
             "draft": arguments.draft,
             "plan": arguments.plan,
             "group": arguments.group,

@@ -13,9 +13,7 @@ from shared.errors import ServiceError
 from shared.limits import MB
 from shared.settings import get_limits
 
-READ_BYTES: Final = (
-    64 * 1024
-)  # whose documents a front splits in some 50 ms, between other requests
+READ_BYTES: Final = 64 * 1024  # a front splits their documents in 50 ms, between other requests
 _BOM: Final = b"\xef\xbb\xbf"
 # A line that is not blank, from its first character on. Matching runs in C, so that a body of only line
 # breaks takes no longer than text.

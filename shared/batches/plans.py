@@ -393,6 +393,10 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         """Return the number of sheets of a document."""
         return (pages + 1) // 2 if self.duplex else pages
 
+    def sides_of(self, pages: int) -> int:
+        """Return the number of pages of a document in a file, with a blank back."""
+        return pages + pages % 2 if self.duplex else pages
+
     def weigh_paper(self, media: Sequence[str]) -> Mapping[str, Value]:
         """Return the grams of a document's sheets as one of its values, none where all sheets weigh the same."""
         if self.weight is None or self.weight.paper == Paper():

@@ -420,7 +420,7 @@ def _rows(
                 name = others[document.index].entry if plan.is_package else None
             if document.index in covered:
                 bundle += 1
-                page += 2 if plan.duplex else 1
+                page += plan.sides_of(1)
                 sheet += 1
             yield {
                 **_row(batch, plan, others.pop(document.index)),
@@ -436,7 +436,7 @@ def _rows(
                 "name": name,
                 **{_name_column(path): value for path, value in each.values.items()},
             }
-            page += 2 * sheets if plan.duplex else document.pages
+            page += plan.sides_of(document.pages)
             sheet += sheets
     for item in others.values():
         yield _row(batch, plan, item)

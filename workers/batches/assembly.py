@@ -377,7 +377,7 @@ class _RunWriter:
             return [
                 _store_file(self.batch, self.context, out, number).replace(
                     documents=len(file.documents),
-                    pages=pages[at] - counts[at] * (2 if self.plan.duplex else 1),
+                    pages=pages[at] - counts[at] * self.plan.sides_of(1),
                     sheets=sum(each.sheets for each in file.sets),
                     covers=counts[at],
                     value=file.value,
@@ -404,12 +404,7 @@ class _RunWriter:
                     stored.append(
                         _store_file(self.batch, self.context, out, number).replace(
                             documents=len(file.documents),
-                            pages=sum(
-                                2 * self.plan.sheets_of(each.pages)
-                                if self.plan.duplex
-                                else each.pages
-                                for each in file.documents
-                            ),
+                            pages=sum(self.plan.sides_of(each.pages) for each in file.documents),
                             sheets=sum(each.sheets for each in file.sets),
                             value=file.value,
                         )

@@ -159,6 +159,7 @@ class BuildState(EvaluationState):
         self._iterations = self._encoded = self._shrinking = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed
         self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
+        self._shrunk: set[SourceLocation] = set()  # blocks that shrink so far
         self.data: Mapping[str, object] = {}
         self._reported: set[tuple[str, SourceLocation]] = set()
 
@@ -202,8 +203,8 @@ class BuildState(EvaluationState):
         Raises:
             AuthoringError: the blocks exceed what data of this size are expected to need.
         """
-        self._shrinking += location in self._barcodes
-        self._barcodes.add(location)
+        self._shrinking += location in self._shrunk
+        self._shrunk.add(location)
         what = 'repeated blocks with overflow="shrink"'
         self._limit_by_data(self._shrinking, _SHRINKING_COST, what, "too-many-shrinking", location)
 
