@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 import api.studio
 from tests.system.conftest import Account
@@ -55,6 +55,18 @@ def open_page(chromium) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert not said
+
+
+def code(page: Page, kind: str = "xml") -> Locator:
+    """Find the pane of *kind* in the editor: its template (``xml``) or its data (``json``)."""
+    return page.locator(f'.code[data-kind="{kind}"] .cm-content')
+
+
+def write(page: Page, text: str, kind: str = "xml") -> None:
+    """Replace the text of a pane by keys; ``fill`` lets Chromium put styles into it that the policy refuses."""
+    code(page, kind).click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
 
 
 def go_again_after_a_change_of_network(page: Page) -> None:

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.system.services.studio.conftest import code, write
+
 GOOD = (
     '<document><data><json>{"name": "Ada"}</json></data>\n<flow>\n<h1>Hello</h1>\n'
     "<p>Dear {{ name }}</p>\n</flow></document>"
@@ -24,16 +26,6 @@ def editor(page: Page, account) -> Page:
 def open_editor(page: Page, template: str) -> None:
     page.goto(page.url.partition("#")[0] + f"#/templates/{template}/edit")
     expect(code(page)).to_be_visible()
-
-
-def code(page: Page, kind: str = "xml"):
-    return page.locator(f'.code[data-kind="{kind}"] .cm-content')
-
-
-def write(page: Page, text: str, kind: str = "xml") -> None:
-    code(page, kind).click()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(text)
 
 
 def test_a_page_is_drawn_while_one_writes(editor: Page):

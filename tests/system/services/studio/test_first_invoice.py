@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.system.conftest import DOCUMENTS
-from tests.system.services.studio.conftest import enter
+from tests.system.services.studio.conftest import code, enter, write
 
 LOGO = DOCUMENTS / "logo.png"
 ROWS = "Oak table\t1\t1.250,00\nChair\t4\t89,50"
@@ -148,9 +148,7 @@ def test_a_setting_is_one_step_to_undo_and_lies_in_the_text(page: Page):
     page.get_by_role("button", name="Redo").click()
     expect(name).to_have_value("Ada & Co")
     page.get_by_role("tab", name="Form").press("ArrowRight")
-    expect(page.locator(".code[data-kind='xml'] .cm-content")).to_contain_text(
-        'value="Ada &amp; Co"'
-    )
+    expect(code(page)).to_contain_text('value="Ada &amp; Co"')
     expect(page.get_by_text("Not saved")).to_be_visible()
 
 
@@ -163,9 +161,8 @@ def test_the_form_has_the_settings_of_the_template_that_is_extended(page: Page, 
     colour.press("Tab")
     page.get_by_label("Logo", exact=True).select_option("logo")
     page.get_by_role("tab", name="XML").click()
-    code = page.locator(".code[data-kind='xml'] .cm-content")
-    expect(code).to_contain_text('<setting name="accent" value="#b3261e"/>')
-    expect(code).to_contain_text('<setting name="logo" value="logo"/>')
+    expect(code(page)).to_contain_text('<setting name="accent" value="#b3261e"/>')
+    expect(code(page)).to_contain_text('<setting name="logo" value="logo"/>')
     expect(page.get_by_text("No errors and no warnings.")).to_be_visible()
     page.get_by_role("tab", name="Form").click()
     page.get_by_role("button", name="Undo").click()
@@ -204,7 +201,7 @@ def test_the_form_has_each_setting_that_is_read_once(page: Page, template, shown
 def test_data_that_differ_from_a_setting_are_in_the_form(page: Page):
     begin_invoice(page, "Ours", "service-letter")
     page.get_by_role("tab", name="XML").click()
-    page.locator(".code[data-kind='json'] .cm-content").fill('{"paper": "Letter"}')
+    write(page, '{"paper": "Letter"}', "json")
     page.get_by_role("tab", name="Form").click()
     page.get_by_text("More fields").click()
     expect(page.get_by_label("Paper", exact=True).nth(1)).to_have_value("Letter")
@@ -242,7 +239,7 @@ def test_nothing_is_green_that_was_not_checked(page: Page):
     page.unroute("**/v2/preview")
     expect(green).to_be_visible()
     page.get_by_role("tab", name="XML").click()
-    page.locator(".code[data-kind='xml'] .cm-content").click()
+    code(page).click()
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")
     expect(page.get_by_text("The template is empty.")).to_be_visible()
@@ -293,22 +290,21 @@ def test_what_is_inserted_has_no_finding_and_is_one_step_to_undo(page: Page, acc
     account.store_logo()
     begin_invoice(page)
     page.get_by_role("tab", name="XML").click()
-    code = page.locator(".code[data-kind='xml'] .cm-content")
     green = page.get_by_text("No errors and no warnings.")
     for what, written in (
         ("Section", "<h2>Heading"), ("Table over a list", "row in lines"), ("Total of a list", "sum("), ("Chart", "<chart"), ("Bar code", 'type="qr"'),
         ("Payment code", "epc-qr"), ("Date", "today |"), ("Page number", "page.count"), ("logo", 'src="logo"'),
     ):  # fmt: skip
-        code.click()
+        code(page).click()
         page.keyboard.press(
             "Control+End"
         )  # where no flow is, so that the end of the first one is meant
         page.get_by_label("What to insert").select_option(label=what)
         page.get_by_role("button", name="Insert").click()
         expect(page.get_by_role("status").filter(has_text="Not saved")).to_be_visible()
-        code.click()
+        code(page).click()
         page.keyboard.press("Control+End")
-        expect(code).to_contain_text(written)
+        expect(code(page)).to_contain_text(written)
         expect(green).to_be_visible()
         page.keyboard.press("Control+z")
         expect(page.get_by_role("status").filter(has_text=re.compile("^Saved$"))).to_be_visible()
