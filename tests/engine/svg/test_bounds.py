@@ -185,6 +185,8 @@ def test_circles_end(content: str):
         ('<use href="other.svg#a"/>', "outside of the file"),
         ('<rect width="9" height="9" fill="url(other.svg#a)"/>', "fill"),
         ("<style>@import url(http://a.example/);</style>", "@import"),
+        ('<rect width="99vw" height="9"/>', 'the width "99vw"'),
+        ('<rect style="stroke-width:calc(1px + 2px)"/>', 'the stroke-width "calc(1px + 2px)"'),
         ('<text y="9">a<textPath href="#p">b</textPath></text>', "the element `textPath`"),
     ],
 )

@@ -26,6 +26,7 @@ _MOMENT: Final = re.compile(
 )
 _FAR_YEAR: Final = re.compile(r"(?:[+-]\d{4,9}|\d{5,9}|0000)-\d\d-\d\d(?:T.*)?", re.ASCII)
 _FRACTION: Final = re.compile(r"[.,](\d{1,6})\d*")
+_DAY_END: Final = re.compile(r"24(?::?00){0,2}(?:[.,]0+)?")  # of ISO 8601-1/A1, 5.3.1.5
 
 # The numeric fields of CLDR date patterns (UTS #35, part 4).
 _FIELD_PATTERNS: Final = {
@@ -74,6 +75,8 @@ def read_instant(text: str) -> datetime:
         raise ValueError(text)
     instant = datetime.combine(_read_day(moment), _read_clock(moment))
     try:
+        if _DAY_END.fullmatch(moment["time"]):
+            instant += timedelta(days=1)
         instant.astimezone(UTC)
     except OverflowError:
         raise YearOutOfRangeError(text) from None
@@ -100,7 +103,9 @@ def _read_day(moment: re.Match[str]) -> date:
 
 
 def _read_clock(moment: re.Match[str]) -> time:
-    digits = _FRACTION.sub(lambda m: f".{m[1]:0<6}", moment["time"])
+    """Return the time of day; of the end of a day, the beginning of the next."""
+    clock = "00:00" if _DAY_END.fullmatch(moment["time"]) else moment["time"]
+    digits = _FRACTION.sub(lambda m: f".{m[1]:0<6}", clock)
     return time.fromisoformat(digits + (moment["zone"] or ""))
 
 

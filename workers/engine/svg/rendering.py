@@ -53,9 +53,11 @@ from workers.engine.svg.reader import (
 from workers.engine.svg.styles import RuleIndex, SvgStyle, font_size, opacity
 from workers.engine.svg.text import TextLayout, TextSpan, outline_text, space_clusters
 from workers.engine.svg.values import (
+    LENGTHS,
     Box,
     Viewport,
     invert,
+    is_computed,
     multiply_matrices,
     read_length,
     read_lengths,
@@ -490,12 +492,15 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
     """
     root = read_svg(data)
     width, height = find_size(root)
+    budget, omitted = DrawingBudget(len(data)), dict[str, None]()
     elements_by_id: dict[str, SvgElement] = {}
     for element in root.walk():
         element_id = element.attributes.get("id")
         if element_id:
             elements_by_id.setdefault(element_id, element)
-    budget, omitted = DrawingBudget(len(data)), dict[str, None]()
+        for name, value in element.attributes.items():
+            if name in LENGTHS and element is not root and is_computed(value):
+                omitted[f'the {name} "{value[:40]}"'] = None
     sheets = [element.text for element in root.walk() if _is_style_sheet(element)]
     unit = 10.0 ** (2 - floor(log10(max(width, height))))  # the longer side has 100 to 1000 units
     conversion = Conversion(

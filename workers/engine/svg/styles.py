@@ -12,6 +12,7 @@ from workers.engine.data_tables import read_groups
 from workers.engine.svg.reader import MAX_RULES, DrawingBudget, SvgElement, make_limit_error
 from workers.engine.svg.values import (
     RGB,
+    is_computed,
     simplify_value,
     to_color,
     to_length,
@@ -106,17 +107,16 @@ class RuleIndex:
     def is_accepted(self, name: str, value: str) -> bool:
         """Return whether a declaration is valid and supported.
 
-        Invalid paints and unsupported properties are recorded as omitted.
+        Invalid paints, computed lengths and unsupported properties are recorded as omitted.
         """
         if name in UNSUPPORTED:
             if value and value not in CSS_WIDE_KEYWORDS and not value.startswith(UNSUPPORTED[name]):
                 self._omitted[f"the property `{name}`"] = None
             return False
-        if is_valid(name, value):
-            return True
-        if value and name in PAINTS | COLORS:
+        valid = is_valid(name, value)
+        if is_computed(value) or (value and not valid and name in PAINTS | COLORS):
             self._omitted[f'the {name} "{value[:40]}"'] = None
-        return False
+        return valid
 
     def _read(self, text: str) -> None:
         text = _COMMENT.sub("", text.replace("<!--", "").replace("-->", ""))

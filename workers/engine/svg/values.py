@@ -28,6 +28,7 @@ _ARGUMENT: Final = re.compile(rf"({_NUMBER})(px|deg|rad|grad|turn)?")
 # What a drawing has in light mode (CSS Color 5), and without custom properties.
 _LIGHT: Final = re.compile(r"light-dark\(\s*((?:[^(),]|\([^()]{0,100}\)){1,200}),.*\)\Z", re.DOTALL)
 _FALLBACK: Final = re.compile(r"var\(\s*--[\w-]{1,100}\s*,\s*((?:[^()]|\([^()]{0,100}\)){1,200})\)")
+_COMPUTED: Final = re.compile(r"calc\(|\dv(?:w|h|min|max)\b", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"[\s,]+")
 _CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
 _COMPONENT: Final = re.compile(rf"({_NUMBER})(%|deg|rad|turn)?")
@@ -50,6 +51,7 @@ _PER_UNIT: Final = {
 
 _ACROSS: Final = frozenset({"x", "width", "cx", "rx", "fx", "x1", "x2", "markerWidth"})
 _DOWN: Final = frozenset({"y", "height", "cy", "ry", "fy", "y1", "y2", "markerHeight"})
+LENGTHS: Final = _ACROSS | _DOWN | {"r", "fr", "dx", "dy", "stroke-width", "font-size"}
 
 
 class Viewport(NamedTuple):
@@ -101,6 +103,11 @@ def to_length(text: str | None, basis: float, font_size: float = 16.0) -> float 
         return value * font_size / 2
     per_unit = _PER_UNIT.get(unit)
     return None if per_unit is None else value * per_unit
+
+
+def is_computed(text: str) -> bool:
+    """Return whether a length is one that browsers compute and that has no value here: of `calc()` or a window."""
+    return _COMPUTED.search(text) is not None
 
 
 def read_length(
