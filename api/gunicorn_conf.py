@@ -79,6 +79,7 @@ def on_exit(_server: Any) -> None:
 def post_fork(_server: Any, worker: Any) -> None:
     """End the process with the master: its successor must find the port free."""
     die_with_parent(worker.ppid)
+    gc.disable()  # while it imports the application, of which nothing is garbage
 
 
 def post_worker_init(_worker: Any) -> None:
@@ -87,9 +88,9 @@ def post_worker_init(_worker: Any) -> None:
     from api.wsgi import app
 
     install_shutdown_handler(app)
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
+    gc.enable()
 
 
 def pre_request(_worker: Any, req: Any) -> None:
