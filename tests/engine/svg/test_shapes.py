@@ -84,6 +84,27 @@ def test_lines_have_ends_corners_and_dashes():
     assert seen(corner.format('stroke-linejoin="bevel"'), (88, 12)) == [WHITE]
 
 
+def test_dashes_are_measured_in_the_pathlength_of_the_shape():
+    ring = (
+        '<circle cx="50" cy="50" r="30" fill="none" stroke="red" stroke-width="10"'
+        ' pathLength="100" stroke-dasharray="25 75" {}/>'
+    )
+
+    assert seen(ring.format(""), (71, 71), (29, 71), (71, 29)) == [RED, WHITE, WHITE]
+    assert seen(ring.format('stroke-dashoffset="-25"'), (71, 71), (29, 71), (71, 29)) == [
+        WHITE,
+        RED,
+        WHITE,
+    ]
+    line = (
+        '<path d="M10 50H90" stroke="red" stroke-width="20" pathLength="{}" stroke-dasharray="1"/>'
+    )
+    assert seen(line.format(4), (20, 50), (40, 50), (60, 50)) == [RED, WHITE, RED]
+    assert seen(line.format(-4), (20, 50)) == seen(
+        line.format("").replace("pathLength", "x"), (20, 50)
+    )
+
+
 def test_a_line_has_no_inside():
     content = '<path d="M30 50H70" stroke="none"/><polyline points="10 10 90 10"/>'
     assert seen(content, (50, 50), (50, 10)) == [WHITE, WHITE]

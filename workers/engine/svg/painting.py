@@ -19,7 +19,7 @@ from workers.engine.svg.canvas import (
 )
 from workers.engine.svg.conversion import Conversion, PaintContext, UserSpace
 from workers.engine.svg.gradients import TAGS, GradientPaint, build_paint
-from workers.engine.svg.paths import Point, Segments, find_box
+from workers.engine.svg.paths import Point, Segments, find_box, find_length
 from workers.engine.svg.reader import SvgElement, fit_content
 from workers.engine.svg.styles import SvgStyle, font_size, opacity, parse_color
 from workers.engine.svg.values import (
@@ -53,8 +53,10 @@ class Painter:
     _conversion: Conversion
     _build_pattern: BuildTilingPattern
 
-    def paint(self, segments: Segments, style: SvgStyle, space: UserSpace) -> None:
-        """Fill and stroke a shape."""
+    def paint(
+        self, segments: Segments, style: SvgStyle, space: UserSpace, stated_length: float = 0.0
+    ) -> None:
+        """Fill and stroke a shape; its dashes are measured in the `pathLength` that it states."""
         if not segments or style["visibility"] != "visible":
             return
         find_bounding_box = cache(lambda: find_box(segments))
@@ -65,10 +67,10 @@ class Painter:
         stroke = self.find_paint(style, "stroke", find_bounding_box, space)
         is_stroked_first = style["paint-order"].startswith(("stroke", "markers stroke"))
         if is_stroked_first:
-            self.stroke(segments, style, space, stroke)
+            self.stroke(segments, style, space, stroke, stated_length)
         self._fill(segments, style, space, fill)
         if not is_stroked_first:
-            self.stroke(segments, style, space, stroke)
+            self.stroke(segments, style, space, stroke, stated_length)
 
     def find_paint(
         self,
@@ -127,7 +129,12 @@ class Painter:
         apply_paint(space, paint, opacity(style, "fill-opacity"), draw, is_stroke=False)
 
     def stroke(
-        self, segments: Segments, style: SvgStyle, space: UserSpace, paint: AnyPaint | None
+        self,
+        segments: Segments,
+        style: SvgStyle,
+        space: UserSpace,
+        paint: AnyPaint | None,
+        stated_length: float = 0.0,
     ) -> None:
         """Stroke a shape."""
         if paint is None:
@@ -145,12 +152,14 @@ class Painter:
             scale, matrix, shear = _split_scale(space.matrix)
         if not scale > 0:
             return
+        is_measured = stated_length > 0 and style["stroke-dasharray"] != "none"
+        dash_unit = scale * (find_length(segments) / stated_length if is_measured else 1.0)
 
         def draw(canvas: Canvas) -> None:
             if shear is not None:
                 canvas.save()
                 canvas.write(b"%b cm\n" % format_numbers(shear))
-            set_stroke_state(canvas, style, space, width, scale)
+            set_stroke_state(canvas, style, space, width * scale, dash_unit)
             canvas.draw_path(segments, matrix, b"S\n")
             if shear is not None:
                 canvas.restore()
@@ -198,15 +207,15 @@ def apply_paint(
 
 
 def set_stroke_state(
-    canvas: Canvas, style: SvgStyle, space: UserSpace, width: float, scale: float
+    canvas: Canvas, style: SvgStyle, space: UserSpace, width: float, dash_unit: float
 ) -> None:
     """Set line width, cap, join and dash."""
-    canvas.set_parameter("width", b"%b w\n" % format_number(width * scale))
+    canvas.set_parameter("width", b"%b w\n" % format_number(width))
     canvas.set_parameter("cap", b"%d J\n" % _CAPS.get(style["stroke-linecap"], 0))
     canvas.set_parameter("join", b"%d j\n" % _JOINS.get(style["stroke-linejoin"], 0))
     limit = max(1.0, to_number(style["stroke-miterlimit"], 4.0))
     canvas.set_parameter("limit", b"%b M\n" % format_number(limit))
-    canvas.set_parameter("dash", _dash(style, space, scale))
+    canvas.set_parameter("dash", _dash(style, space, dash_unit))
 
 
 def _dash(style: SvgStyle, space: UserSpace, scale: float) -> bytes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from math import dist
 from typing import Final
 
 from fontTools.misc.arrayTools import calcBounds
-from fontTools.misc.bezierTools import calcCubicBounds
+from fontTools.misc.bezierTools import approximateCubicArcLength, calcCubicBounds
 from fontTools.svgLib.path.arc import EllipticalArc
 
 from workers.engine.prepared_images import Matrix
@@ -275,6 +276,26 @@ def find_box(segments: Segments) -> Box | None:
                 here = (x, y)
                 points.append(here)
     return calcBounds(points) if points else None
+
+
+def find_length(segments: Segments) -> float:
+    """Return the length of the segments, of curves approximately."""
+    total = 0.0
+    start = here = (0.0, 0.0)
+    for segment in segments:
+        match segment:
+            case ("M", x, y):
+                start = here = (x, y)
+            case (_, x1, y1, x2, y2, x, y):
+                total += approximateCubicArcLength(here, (x1, y1), (x2, y2), (x, y))
+                here = (x, y)
+            case (_, x, y):
+                total += dist(here, (x, y))
+                here = (x, y)
+            case _:
+                total += dist(here, start)
+                here = start
+    return total
 
 
 RECTANGLE: Final = ("x", "y", "width", "height")

@@ -61,6 +61,7 @@ from workers.engine.svg.values import (
     multiply_matrices,
     read_length,
     read_lengths,
+    to_number,
 )
 
 _TILE_UNITS: Final = 100.0  # units on the longer side of a tile
@@ -303,7 +304,8 @@ class ElementRenderer:
 
     def _draw_shape(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         segments = self._conversion.segments_of(element, space.viewport_for(style))
-        self._painter.paint(segments, style, space)
+        stated_length = to_number(element.attributes.get("pathLength", ""), 0.0)
+        self._painter.paint(segments, style, space, stated_length)
         if element.tag in _WITH_MARKERS and segments and style["visibility"] == "visible":
             draw_markers(self._conversion, segments, style, space, self._draw_viewport)
 
