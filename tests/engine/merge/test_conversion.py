@@ -28,6 +28,8 @@ def field(attributes: str, value: str) -> Any:
         ("integer", "2.0", Decimal(2)),
         ("integer", '"-12"', Decimal(-12)),
         ("decimal", '"-1234.56"', Decimal("-1234.56")),
+        ("decimal", '" 12.50 "', Decimal("12.50")),
+        ("integer", '"7 "', Decimal(7)),
         ("decimal", "0.1", Decimal("0.1")),
         ("boolean", "true", True),
         *(

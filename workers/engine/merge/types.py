@@ -249,7 +249,7 @@ def _to_text(value: object) -> str:
 
 
 def _to_integer(value: object) -> Decimal:
-    if type(value) is str and _INTEGER.fullmatch(value):
+    if type(value) is str and _INTEGER.fullmatch(value.strip()):
         return Decimal(value)
     if type(value) is Decimal and value == value.to_integral_value():
         return Decimal(int(value))
@@ -259,7 +259,7 @@ def _to_integer(value: object) -> Decimal:
 def _to_decimal(value: object) -> Decimal:
     if type(value) is Decimal:
         return value
-    if type(value) is str and _DECIMAL.fullmatch(value):
+    if type(value) is str and _DECIMAL.fullmatch(value.strip()):
         return Decimal(value)
     raise ValueError("a number, or text such as -1234.56")
 
