@@ -191,7 +191,8 @@ def finish_batch(session: Session, batch_id: str, *, at: datetime) -> Batch | No
 def finish_merged_batch(
     session: Session, batch: Batch, *, result_key: str | None, result_bytes: int, at: datetime
 ) -> Batch | None:
-    """Finish a merged batch; `result_key` is None if no document succeeded. Return it if this call did.
+    """Finish a merged batch; `result_key` is None if no document succeeded. Return it if this call did: then its
+    files are to be recorded, and delivered (`deliver_batch`).
 
     A batch whose proof was released since it was read is left as it is: its files are others now.
     """
@@ -340,16 +341,22 @@ def _finish(
         lambda: write_batch(batch, count_items(session, batch)),
     )
     enqueue(session, [notification], at=at)
-    deliver_batch(session, batch, at=at)
+    if not needs_assembling:
+        deliver_batch(session, batch, at=at)
     return batch
 
 
 def deliver_batch(session: Session, batch: Batch, *, at: datetime, after: int = -1) -> None:
-    """Order the delivery of a batch's files behind `after`, and of its index or manifest, if it has a destination."""
+    """Order the delivery of a batch's files behind `after`, and of its index or manifest, if it has a destination.
+
+    Those of a run are recorded: each file is of one order, though later files may be there when it is carried out.
+    """
     if batch.deliver_to is None or batch.error is not None:
         return
     kind = batch.plan.index if batch.plan else IndexFormat.NDJSON
-    file = FileSource(kind.media_type, batch_id=batch.id, after=after)
+    columns = batch_files.c
+    last = session.scalar(select(func.max(columns.number)).where(columns.batch_id == batch.id))
+    file = FileSource(kind.media_type, batch_id=batch.id, after=after, until=last)
     enqueue_result(session, batch.deliver_to, file, send_at=batch.send_at, at=at)
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Annotated, Any, BinaryIO, ClassVar, Final
 
 import msgspec
-from sqlalchemy import insert, select, update
+from sqlalchemy import and_, insert, select, update
 
 from shared.batches.plans import IndexFormat, Value
 from shared.clock import timestamp
@@ -185,8 +185,8 @@ class Upload:
 class FileSource(Record, frozen=True, omit_defaults=True):
     """The file of a delivery: a blob or a part of one, or the text of a test.
 
-    For a batch it is the last of its files, the index or manifest, before which those from `after` on are
-    added to the outbox; None once they are. `values` are those of the placeholders of a mail.
+    For a batch it is the last of its files, the index or manifest, before which those from `after` on, of a run up to
+    `until`, are added to the outbox; None once they are. `values` are those of the placeholders of a mail.
     """
 
     media_type: str = "application/pdf"
@@ -195,6 +195,7 @@ class FileSource(Record, frozen=True, omit_defaults=True):
     size: int = 0
     batch_id: str | None = None
     after: int | None = None
+    until: int | None = None
     values: Mapping[str, Value] | None = None
 
 
@@ -366,12 +367,17 @@ def end_deliveries(session: Session, source_id: str) -> None:
 
 
 def find_unended(session: Session, source_id: str, *, except_id: str) -> tuple[int, set[str]]:
-    """Return how many other deliveries of a batch are pending, and the names of those that failed."""
+    """Return how many deliveries of a batch the one of an index has to wait for, and the names of those that failed.
+
+    A run has an index for each of its decisions, which is sent after those before: they do not wait for each other.
+    """
     columns = webhook_deliveries.c
+    is_later = and_(columns.payload.contains('"batch_id":'), columns.id > except_id)
     query = select(columns.status, columns.name).where(
         columns.source_id == source_id,
         columns.kind != repository.WEBHOOK,
         columns.id != except_id,
+        ~is_later,
         columns.status != DeliveryStatus.DELIVERED.value,
     )
     rows = session.execute(query).all()

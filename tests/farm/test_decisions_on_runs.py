@@ -16,14 +16,15 @@ from shared.clock import now
 from shared.db.queries import find_retention
 from shared.db.tables import accounts, batches
 from shared.encryption import SecretCipher, new_key
-from shared.outbound import Outbound
+from shared.outbound import Outbound, PostResult
 from shared.webhooks.destinations import FileSource
-from shared.webhooks.repository import lease_due
+from shared.webhooks.repository import Attempt, DeliveryStatus, lease_due, record_attempt
 from tests.batches import TEMPLATE, SliceWorker, accept, ndjson
 from tests.farm.test_batches import KilledError
 from tests.farm.test_runs import account_of, store, titles
 from workers.batches import assembly
 from workers.maintenance.recorded_work import ExpireBatches
+from workers.webhooks import files
 from workers.webhooks.files import FileSender
 
 DOCUMENTS = [
@@ -197,6 +198,41 @@ def test_a_killed_release_is_repeated_and_delivers_once(caller, run, slices, set
     slices.run(task)
     assert account_of(caller, batch_id)["delivered"] == 5
     assert [title for title, _ in titles(caller, batch_id, 2)] == ["1", "2", "5000"]
+
+
+def test_a_release_before_the_first_delivery_is_delivered_once(
+    caller, numbered, slices, database, monkeypatch
+):
+    to = caller.post("/v2/destinations", json={"url": "https://8.8.8.8/in/"}).json["id"]
+    store(caller, PLAN)
+    body, query = ndjson(DOCUMENTS), f"&plan=letters&deliver={to}"
+    batch_id = accept(caller, numbered, body, output="merged", query=query)
+    slices.work_off()
+    decide(caller, batch_id, "release")
+    slices.work_off()
+    sent = []
+    blobs, cipher = slices.batch_context.blobs, SecretCipher([new_key()])
+    sender = FileSender(database, blobs, Outbound(), cipher, "")
+
+    def upload(outbound, settings, item, **_):
+        sent.append(item.name.removeprefix(batch_id))
+        return PostResult(200)
+
+    monkeypatch.setattr(files, "upload", upload)
+    for _ in range(6):
+        later = now() + timedelta(minutes=1)
+        with database.session() as session:
+            due = lease_due(session, at=later, until=now(), limit=99)
+        for delivery in due:
+            if sender.send(delivery, "") is not None:
+                attempt, status = Attempt(1, now(), 0, 200), DeliveryStatus.DELIVERED
+                with database.session() as session:
+                    record_attempt(
+                        session, delivery.id, attempt, status=status, next_attempt_at=None
+                    )
+    assert (sorted(sent), sent[-1]) == (["-1.pdf", "-2.pdf", ".csv", ".csv"], ".csv")
+    counts = {"pending": 0, "delivered": 4, "undelivered": 0}
+    assert account_of(caller, batch_id)["deliveries"] == counts
 
 
 def test_files_of_decisions_in_close_succession_are_all_delivered(

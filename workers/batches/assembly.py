@@ -43,6 +43,7 @@ from shared.batches.records import Batch, BatchOutput, ItemStatus
 from shared.batches.repository import (
     BatchPart,
     begin_assembly_attempt,
+    deliver_batch,
     fail_merged_batch,
     find_batch,
     finish_merged_batch,
@@ -191,9 +192,11 @@ def _assemble(batch: Batch, context: RenderContext, batch_context: BatchContext)
             files, items = _write_run(batch, batch.plan, part, context, batch_context)
     with batch_context.database.session() as session:
         finished = finish_merged_batch(session, batch, result_key=key, result_bytes=size, at=now())
-        if finished is not None and batch.plan is not None:
-            add_files(session, batch.id, files)
-            record_held(session, batch, batch.plan, items)
+        if finished is not None:
+            if batch.plan is not None:
+                add_files(session, batch.id, files)
+                record_held(session, batch, batch.plan, items)
+            deliver_batch(session, finished, at=now())
     if finished is not None:
         batch_context.flow.report_finished(finished)
         return

@@ -130,7 +130,7 @@ class FileSender:
         with self.database.snapshot() as session:
             if batch.output is BatchOutput.MERGED:
                 files, has_more = (
-                    _name_files(batch, settings, list_files(session, batch.id), after),
+                    _name_files(batch, settings, list_files(session, batch.id), source),
                     False,
                 )
             else:
@@ -199,11 +199,16 @@ def _name_item(batch: Batch, item: BatchItem, settings: DestinationRequest) -> _
 
 
 def _name_files(
-    batch: Batch, settings: DestinationRequest, files: Sequence[StoredFile], after: int
+    batch: Batch, settings: DestinationRequest, files: Sequence[StoredFile], source: FileSource
 ) -> list[_Named]:
-    """Return the files of a merged batch: those of its plan, or its one PDF."""
-    first = max(after, INDEX_NUMBER) + 1  # before it are proofs and reprints, which are fetched
-    found = {file.number: (file.blob_key, file.bytes) for file in files if file.number >= first}
+    """Return the files of a merged batch: those of its plan that were ordered together, or its one PDF."""
+    # Before them are proofs and reprints, which are fetched.
+    first = max(source.after or INDEX_NUMBER, INDEX_NUMBER) + 1
+    found = {
+        file.number: (file.blob_key, file.bytes)
+        for file in files
+        if file.number >= first and (source.until is None or file.number <= source.until)
+    }
     if batch.result_key is not None:
         found[0] = batch.result_key, batch.result_bytes or 0
     media_type = "application/zip" if batch.has_own_pdfs else "application/pdf"
