@@ -15,7 +15,7 @@ from shared.errors import ServiceError
 from shared.queue.names import BATCH
 from tests.bench.feeding import make_batch
 from tests.contract.test_destinations import add
-from workers.maintenance.recorded_work import ExpireBatches, ExpireJobs
+from workers.maintenance.recorded_work import expire_batches, expire_jobs
 
 XML = {"data": b"<d/>", "content_type": "text/xml"}
 ASYNC = {"Prefer": "respond-async"}
@@ -113,8 +113,7 @@ def test_an_account_with_a_legal_hold_keeps_what_is_due_and_what_its_clients_del
         session.execute(update(jobs).values(finished_at=ended, sweep_at=ended))
         set_account(session, account.account_id, held=True, disabled=False, result_hours=0)
     flow = ports.cell(account.account_id)
-    sweeps = ExpireJobs(flow.jobs), ExpireBatches(flow.batches)
-    assert [each.run_once() for each in sweeps] == [0, 0]
+    assert (expire_jobs(flow.jobs), expire_batches(flow.batches)) == (0, 0)
     for path in (f"/v2/jobs/{job}", f"/v2/batches/{made.id}", "/v2/subjects?key=customer-47"):
         refused = caller.delete(path)
         assert (refused.status_code, "legal hold" in refused.json["message"]) == (409, True)
@@ -124,6 +123,6 @@ def test_an_account_with_a_legal_hold_keeps_what_is_due_and_what_its_clients_del
         with pytest.raises(ServiceError, match="legal hold"):
             delete_account(session, account.account_id)
         set_account(session, account.account_id, held=False)
-    assert [each.run_once() for each in sweeps] == [1, 1]
+    assert (expire_jobs(flow.jobs), expire_batches(flow.batches)) == (1, 1)
     assert caller.get(f"/v2/jobs/{job}").status_code == 404
     assert list(ports.blobs.list_keys(f"jobs/{job}/")) == []

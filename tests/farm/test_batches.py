@@ -32,7 +32,7 @@ from tests.batches import (
     store_template,
 )
 from workers.engine.pipeline import render
-from workers.maintenance.recorded_work import ExpireBatches
+from workers.maintenance.recorded_work import expire_batches
 
 
 class KilledError(BaseException):
@@ -445,7 +445,7 @@ def test_all_batches_that_are_due_are_forgotten_in_one_round(caller, numbered, s
     for batch_id in made:
         assert caller.delete(f"/v2/batches/{batch_id}").status_code in (200, 204)
     _age_all(database, timedelta(days=8))
-    assert ExpireBatches(slices.batch_context.flow).run_once() >= len(made)
+    assert expire_batches(slices.batch_context.flow) >= len(made)
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batches)) == 0
 
@@ -456,10 +456,9 @@ def test_documents_of_a_batch_stay_on_record_for_as_many_days_as_are_set(
     set_limits(record_days=30)
     accept(caller, numbered, numbers(12))
     slices.work_off()
-    forget = ExpireBatches(slices.batch_context.flow)
 
     def left():
-        forget.run_once()
+        expire_batches(slices.batch_context.flow)
         with database.snapshot() as session:
             return session.scalar(select(func.count()).select_from(batch_items))
 

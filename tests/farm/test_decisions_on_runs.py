@@ -23,7 +23,7 @@ from tests.batches import TEMPLATE, SliceWorker, accept, ndjson
 from tests.farm.test_batches import KilledError
 from tests.farm.test_runs import account_of, store, titles
 from workers.batches import assembly
-from workers.maintenance.recorded_work import ExpireBatches
+from workers.maintenance.recorded_work import expire_batches
 from workers.webhooks import files
 from workers.webhooks.files import FileSender
 
@@ -158,13 +158,13 @@ def test_a_run_is_kept_as_long_as_its_plan_says(caller, run, slices, database, a
     decide(caller, batch_id, "release")
     assert kept() == 2
     slices.work_off()
-    expire = ExpireBatches(ports.cell(account.account_id).batches)
+    flow = ports.cell(account.account_id).batches
     for hours, status in ((3, 200), (25, 404)):
         with database.session() as session:
             ended = now() - timedelta(hours=hours)
             due = {"finished_at": ended, "sweep_at": ended, "expires_at": ended}
             session.execute(update(batches).values(due))
-        assert expire.run_once() == 1
+        assert expire_batches(flow) == 1
         assert list(ports.blobs.list_keys(f"batches/{batch_id}/")) == []
         assert caller.get(f"/v2/batches/{batch_id}").status_code == status
 

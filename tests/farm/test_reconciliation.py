@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import func, insert, select
@@ -23,9 +24,9 @@ from shared.usage.repository import (
 from tests.batches import accept, numbers
 from tests.farm.conftest import PERIOD
 from workers.maintenance import reconciliation
-from workers.maintenance.ledger import PruneLedger
+from workers.maintenance.ledger import prune_usage_ledger
 from workers.maintenance.reconciliation import ReconcileUsage
-from workers.maintenance.recorded_work import ExpireBatches, ExpireJobs
+from workers.maintenance.recorded_work import expire_batches, expire_jobs
 
 ENDED_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -133,20 +134,20 @@ def test_a_farm_aged_by_seventy_days_counts_each_page_once(
     # The maintenance was off meanwhile, or the database is restored from an old backup.
     pass_days(70)
     set_limits(record_days=2)
-    prune = PruneLedger(database, 1)
+    prune = partial(prune_usage_ledger, database, 1)
     others = [
         *(
-            ReconcileUsage(find, database, front.admissions, _looked_until=ENDED_AT)
+            ReconcileUsage(find, database, front.admissions, _looked_until=ENDED_AT).run_once
             for find in (list_unmetered_jobs, list_unmetered_items)
         ),
-        ExpireBatches(slices.batch_context.flow),
-        ExpireJobs(flow),
+        partial(expire_batches, slices.batch_context.flow),
+        partial(expire_jobs, flow),
     ]
     for task in [*others[:tasks_before_pruning], prune, *others[tasks_before_pruning:], *others]:
-        task.run_once()
+        task()
     assert count_records(database) == 0
     assert read_totals(database) == before
-    prune.run_once()
+    prune()
     assert (count_rows(database), read_totals(database)) == (0, before)
 
 
@@ -154,10 +155,10 @@ def test_a_row_recorded_late_stays_while_its_event_may_come_again(database, set_
     set_limits(record_days=2)
     at = now()
     event = UsageEvent("job_1", "acc_1", PERIOD, Allowance.PRODUCTION, 2, at - timedelta(days=90))
-    prune = PruneLedger(database, 1)
+    prune = partial(prune_usage_ledger, database, 1)
     with database.session() as session:
         record_events(session, [event], at=at)
-    assert prune.run_once() == 0
+    assert prune() == 0
     with database.session() as session:
         assert record_events(session, [event], at=at) == 0
 

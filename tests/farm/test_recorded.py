@@ -36,7 +36,7 @@ from shared.usage.metering import usage_key
 from shared.usage.repository import list_unmetered_jobs
 from tests.waiting import wait_until
 from workers.maintenance.reconciliation import ReconcileUsage, recount_usage
-from workers.maintenance.recorded_work import ExpireJobs, RequeueLostJobs
+from workers.maintenance.recorded_work import RequeueLostJobs, expire_jobs
 
 PERIOD = "2026-11-01"
 
@@ -291,17 +291,16 @@ def test_expired_records_are_removed_in_two_steps(farm, front, start_worker):
     start_worker()
     job = farm.send()
     wait_until(lambda: farm.has_ended(job))
-    sweep = ExpireJobs(farm.flow)
-    assert sweep.run_once() == 0
+    assert expire_jobs(farm.flow) == 0
     key = farm.record(job).pdf_key
     end(farm, job, days_ago=1)
-    assert sweep.run_once() == 1
+    assert expire_jobs(farm.flow) == 1
     assert farm.record(job).pdf_key is None
     with pytest.raises(KeyError):
         farm.blobs.read(key)
-    assert sweep.run_once() == 0
+    assert expire_jobs(farm.flow) == 0
     end(farm, job, days_ago=7)
-    assert sweep.run_once() == 1
+    assert expire_jobs(farm.flow) == 1
     with farm.database.snapshot() as session:
         assert find_job(session, job.id) is None
 
@@ -320,7 +319,7 @@ def test_an_overdue_job_is_given_up(farm, front, deliveries, status):
     front.redis.hset(job_key(job.id), "deliveries", deliveries)
     with farm.database.session() as session:
         session.execute(update(jobs).where(jobs.c.id == job.id).values(sweep_at=now()))
-    assert ExpireJobs(farm.flow).run_once() == 1
+    assert expire_jobs(farm.flow) == 1
     record = farm.record(job)
     assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, status)
 

@@ -26,7 +26,7 @@ from shared.webhooks import repository as webhooks
 from tests.batches import SliceWorker, accept, ndjson, send, store_template
 from tests.farm.test_batches import KilledError
 from workers.batches import assembly
-from workers.maintenance.recorded_work import ExpireBatches
+from workers.maintenance.recorded_work import expire_batches
 from workers.webhooks.files import FileSender
 
 LETTERS = [
@@ -467,7 +467,7 @@ def test_a_cancelled_run_delivers_nothing(caller, numbered, slices):
 def test_a_deleted_run_leaves_neither_files_nor_rows(caller, run, slices, database):
     batch_id = run()
     assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
-    ExpireBatches(slices.batch_context.flow).run_once()
+    expire_batches(slices.batch_context.flow)
     with database.snapshot() as session:
         for table in (batch_files, batch_items, batches):
             assert session.scalar(select(func.count()).select_from(table)) == 0

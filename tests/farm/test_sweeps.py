@@ -31,13 +31,13 @@ from shared.templates.repository import (
 from shared.templates.versions import publish_version
 from workers.maintenance import orphans as orphan_removal
 from workers.maintenance.orphans import (
-    OrphanedUploads,
     RemoveOrphanedBlobs,
     RemoveOrphanedContents,
     orphan_tasks,
     orphaned_batch_blobs,
     orphaned_claims,
     orphaned_job_blobs,
+    orphaned_uploads,
 )
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -168,7 +168,7 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
     other = "batches/b1/body"
     for key in (lost, elsewhere, other):
         store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = RemoveOrphanedBlobs(OrphanedUploads.of(database, store, IMAGES), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_uploads(database, store, IMAGES), wait_seconds=0)
     assert sweep.run_once() == 2
     assert sorted([*store.list_keys("images/"), *store.list_keys("batches/")]) == sorted(
         [kept, under_way, other]
@@ -179,7 +179,7 @@ def test_bytes_that_an_upload_names_again_stay(database, store, made):
     data = b"again"
     key = IMAGES.blob_key(made.workspace_id, sha256(data).hexdigest())
     store.put(key, io.BytesIO(data), len(data))
-    orphans = OrphanedUploads.of(database, store, IMAGES)
+    orphans = orphaned_uploads(database, store, IMAGES)
     assert orphans.find_orphans([key]) == [key]
     store_image(database, store, made, "again", data)
     assert not orphans.remove(key)
@@ -215,7 +215,7 @@ def test_bytes_of_jobs_stay_while_something_names_them(database, store):
     # A worker died with a PDF stored, a front with a body; a body was left at its job's end.
     lost = ["jobs/job_ended/pdf-1", "jobs/job_none/body", "jobs/job_ended/body"]
     put(store, *kept, *lost, "claims/other")
-    sweep = RemoveOrphanedBlobs(orphaned_job_blobs(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_job_blobs(database, store), wait_seconds=0)
     assert sweep.run_once() == 3
     assert sorted(store.list_keys("jobs/")) == sorted(kept)
     assert list(store.list_keys("claims/")) == ["claims/other"]
@@ -235,7 +235,7 @@ def test_bytes_of_batches_that_are_not_on_record_go(database, store):
     with database.session() as session:
         session.execute(insert(batches).values(**batch_with("batch_1")))
     put(store, "batches/batch_1/parts/0-a", "batches/batch_2/parts/0-a", "batches/batch_2/body")
-    sweep = RemoveOrphanedBlobs(orphaned_batch_blobs(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_batch_blobs(database, store), wait_seconds=0)
     assert sweep.run_once() == 2
     assert list(store.list_keys("batches/")) == ["batches/batch_1/parts/0-a"]
 
@@ -245,7 +245,7 @@ def test_claims_go_that_redis_has_forgotten(redis_url, store):
     claims = Claims(redis, store)
     put(store, "claims/job_1", "claims/job_2")
     claims.schedule_expiry("claims/job_1")
-    sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), store), wait_seconds=0)
     assert sweep.run_once() == 1
     assert list(store.list_keys("claims/")) == ["claims/job_1"]
     redis.close()
@@ -257,10 +257,10 @@ def test_claims_of_a_folder_are_on_no_list_and_stay_for_two_hours(redis_url, tmp
         claims = Claims(redis, folder)
         claim = claims.store("job_1", b"x" * 1_000_000)
         assert not redis.exists("claims:expiry")
-        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder), folder)
+        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder))
         assert [sweep.run_once() for _ in range(3)] == [0, 0, 0]
         assert claims.load(claim) == b"x" * 1_000_000
-        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder), folder, wait_seconds=0)
+        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder), wait_seconds=0)
         assert sweep.run_once() == 1
 
 
@@ -281,7 +281,7 @@ def test_a_walk_takes_some_keys_in_a_round_and_a_round_removes_some(database, st
     monkeypatch.setattr(orphan_removal, "KEYS_PER_ROUND", 3)
     monkeypatch.setattr(orphan_removal, "REMOVALS_PER_ROUND", 2)
     put(store, *(f"jobs/job_{number}/body" for number in range(7)))
-    sweep = RemoveOrphanedBlobs(orphaned_job_blobs(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_job_blobs(database, store), wait_seconds=0)
     assert [sweep.run_once() for _ in range(7)] == [0, 0, 2, 2, 2, 1, 0]
 
 
@@ -296,7 +296,7 @@ def test_an_interrupted_walk_restarts(database, store):
 
     put(store, "jobs/job_1/body")
     away = dataclasses.replace(orphans, find_orphans=find_orphans)
-    sweep = RemoveOrphanedBlobs(away, store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(away, wait_seconds=0)
     with pytest.raises(Unavailable):
         sweep.run_once()
     assert sweep.run_once() == 1

@@ -108,8 +108,6 @@ def sweep(farm: FaultyFarm) -> int:
     blobs = open_store(farm.farm.record.blob_url)
     database = open_database(farm.farm.record.database_url)
     try:
-        return RemoveOrphanedBlobs(
-            orphaned_job_blobs(database, blobs), blobs, wait_seconds=0
-        ).run_once()
+        return RemoveOrphanedBlobs(orphaned_job_blobs(database, blobs), wait_seconds=0).run_once()
     finally:
         database.close()

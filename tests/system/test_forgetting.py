@@ -136,7 +136,7 @@ def delete_raw(farm: LaunchedFarm, account: Account) -> None:
     with closing(Redis.from_url(farm.record.redis_url)) as redis, closing(database):
         RemoveOrphanedContents(database, wait_seconds=0).run_once()
         for kind in list_orphan_kinds(database, blobs, [Claims(redis, blobs)]):
-            RemoveOrphanedBlobs(kind, blobs, wait_seconds=0).run_once()
+            RemoveOrphanedBlobs(kind, wait_seconds=0).run_once()
         # Answers that clients have been given are deleted with the next ones, or within two minutes.
         for pattern in (f"*{MARKED.lower()}*", "*:reply"):
             wait_until(lambda pattern=pattern: not [*redis.scan_iter(pattern)], 240, pause=0.5)

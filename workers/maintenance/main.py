@@ -18,14 +18,14 @@ from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from workers.maintenance.ledger import PruneLedger, prune_audit_log
+from workers.maintenance.ledger import prune_audit_log, prune_usage_ledger
 from workers.maintenance.orphans import orphan_tasks
 from workers.maintenance.reconciliation import reconciliation_tasks, recount_usage
 from workers.maintenance.recorded_work import (
-    ExpireJobs,
     RequeueLostJobs,
     batch_tasks,
     clear_rotation,
+    expire_jobs,
     hasten,
     remove_keys,
 )
@@ -73,7 +73,7 @@ def make_runners(
                 "jobs_requeued", 2.0, RequeueLostJobs(shard.jobs, shard.broker).run_once
             ),
             *batch_tasks(shard.batches),
-            MaintenanceTask("jobs_swept", 15.0, ExpireJobs(shard.jobs).run_once),
+            MaintenanceTask("jobs_swept", 15.0, partial(expire_jobs, shard.jobs)),
             MaintenanceTask(
                 "counters_recounted",
                 15.0,
@@ -88,7 +88,9 @@ def make_runners(
         MaintenanceTask("batches_hastened", 30.0, partial(hasten, database)),
         MaintenanceTask("idempotency_keys_removed", 60.0, partial(remove_keys, database)),
         MaintenanceTask(
-            "ledger_rows_pruned", 60.0, PruneLedger(database, settings.ledger_months).run_once
+            "ledger_rows_pruned",
+            60.0,
+            partial(prune_usage_ledger, database, settings.ledger_months),
         ),
         MaintenanceTask(
             "audit_entries_pruned", 60.0, partial(prune_audit_log, database, settings.audit_days)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import groupby, islice
-from typing import Final, Self
+from typing import Final
 
 from shared.blobs.store import BlobStore
 from shared.clock import now, ticks
@@ -29,12 +30,14 @@ class OrphanKind:
 
     `name` is that of the maintenance task that removes them, `folder` the prefix of their keys. `find_orphans`
     returns those of some keys, given in listing order, that no record refers to; it raises `Unavailable`.
+    While a key is locked, none of it becomes one that a record refers to.
     """
 
     name: str
     folder: str
     blobs: BlobStore
     find_orphans: Callable[[Sequence[str]], list[str]]
+    lock: Callable[[str], AbstractContextManager[object]] = nullcontext
 
     def remove(self, key: str) -> bool:
         """Delete a blob if it is still orphaned; return whether it was.
@@ -42,45 +45,33 @@ class OrphanKind:
         Raises:
             Unavailable: an outage of a store.
         """
-        if not self.find_orphans([key]):
-            return False
-        self.blobs.delete(key)
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class OrphanedUploads(OrphanKind):
-    """Uploaded files of one kind without a record, left by interrupted uploads or deletions."""
-
-    database: Database
-    files: StoredFiles
-
-    @classmethod
-    def of(cls, database: Database, blobs: BlobStore, files: StoredFiles) -> Self:
-        """Return the orphans of one kind of files."""
-
-        def find_orphans(keys: Sequence[str]) -> list[str]:
-            found: list[str] = []
-            for workspace_id, own in groupby(keys, key=_owner_of):
-                with database.snapshot() as session:
-                    # By records, and by uploads in progress.
-                    needed = files.find_needed(session, workspace_id)
-                found += [key for key in own if _last_part(key) not in needed]
-            return found
-
-        folder = files.folder
-        return cls(f"{folder}_swept", f"{folder}/", blobs, find_orphans, database, files)
-
-    def remove(self, key: str) -> bool:
-        """Delete a blob, unless an upload of the same content has started."""
-        workspace_id, sha256 = _owner_of(key), _last_part(key)
-        with self.database.session() as session:
-            # Locked, so that no upload of the same content starts between check and deletion.
-            lock_workspace(session, workspace_id)
-            if self.files.is_referenced(session, workspace_id, sha256):
+        with self.lock(key):
+            if not self.find_orphans([key]):
                 return False
             self.blobs.delete(key)
-        return True
+            return True
+
+
+def orphaned_uploads(database: Database, blobs: BlobStore, files: StoredFiles) -> OrphanKind:
+    """Return uploaded files of one kind without a record, left by interrupted uploads or deletions."""
+
+    def find_orphans(keys: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        for workspace_id, own in groupby(keys, key=_owner_of):
+            with database.snapshot() as session:
+                # By records, and by uploads in progress.
+                needed = files.find_needed(session, workspace_id)
+            found += [key for key in own if _last_part(key) not in needed]
+        return found
+
+    @contextmanager
+    def lock(key: str) -> Iterator[None]:
+        with database.session() as session:
+            lock_workspace(session, _owner_of(key))
+            yield
+
+    folder = files.folder
+    return OrphanKind(f"{folder}_swept", f"{folder}/", blobs, find_orphans, lock)
 
 
 def orphaned_job_blobs(database: Database, blobs: BlobStore) -> OrphanKind:
@@ -129,8 +120,8 @@ def list_orphan_kinds(
 ) -> tuple[OrphanKind, ...]:
     """Return all kinds of orphans."""
     return (
-        OrphanedUploads.of(database, blobs, IMAGES),
-        OrphanedUploads.of(database, blobs, FONTS),
+        orphaned_uploads(database, blobs, IMAGES),
+        orphaned_uploads(database, blobs, FONTS),
         orphaned_job_blobs(database, blobs),
         orphaned_batch_blobs(database, blobs),
         orphaned_claims(claims, blobs),
@@ -205,42 +196,36 @@ class RemoveOrphanedBlobs:
     It lists their keys once an hour, some thousand in each round, since a store may have millions.
     """
 
-    def __init__(
-        self, orphans: OrphanKind, blobs: BlobStore, *, wait_seconds: float = ORPHAN_AGE_SECONDS
-    ) -> None:
+    def __init__(self, orphans: OrphanKind, *, wait_seconds: float = ORPHAN_AGE_SECONDS) -> None:
         self._orphans = orphans
-        self._blobs = blobs
         self._ages = _OrphanAges(wait_seconds)
-        self._walk: Iterator[str] | None = None
-        self._walks_at = 0.0
-        self._seen: list[str] = []
-        self._due: list[str] = []
+        self._rounds = self._walk()
 
     def run_once(self) -> int:
         """Run one round; see `MaintenanceTask.run_once`."""
         try:
-            self._continue_walk()
+            due = next(self._rounds)
         except BaseException:
-            self._walk, self._walks_at = None, 0.0  # restart from the first key
+            self._rounds = self._walk()  # from the first key
             raise
-        due, self._due = self._due[:REMOVALS_PER_ROUND], self._due[REMOVALS_PER_ROUND:]
-        return sum(self._orphans.remove(key) for key in due)
+        return sum(map(self._orphans.remove, due))
 
-    def _continue_walk(self) -> None:
-        if self._walk is None:
-            if ticks() < self._walks_at:
-                return
-            self._walk, self._walks_at = self._start_walk(), ticks() + _WALK_EVERY_SECONDS
-        keys = list(islice(self._walk, KEYS_PER_ROUND))
-        if keys and len(self._seen) < _MOST_SEEN:
-            self._seen += self._orphans.find_orphans(keys)
-        if len(keys) < KEYS_PER_ROUND:
-            self._walk = None
-            self._due = self._ages.select_old(self._seen)
-
-    def _start_walk(self) -> Iterator[str]:
-        self._seen = []
-        return self._blobs.list_keys(self._orphans.folder)
+    def _walk(self) -> Iterator[Sequence[str]]:
+        """Yield the keys that each round removes, without end."""
+        while True:
+            walks_at, seen = ticks() + _WALK_EVERY_SECONDS, list[str]()
+            listed = self._orphans.blobs.list_keys(self._orphans.folder)
+            while keys := list(islice(listed, KEYS_PER_ROUND)):
+                if len(seen) < _MOST_SEEN:
+                    seen += self._orphans.find_orphans(keys)
+                if len(keys) < KEYS_PER_ROUND:
+                    break
+                yield ()
+            due = self._ages.select_old(seen)
+            for at in range(0, len(due), REMOVALS_PER_ROUND):
+                yield due[at : at + REMOVALS_PER_ROUND]
+            while ticks() < walks_at:
+                yield ()
 
 
 def orphan_tasks(
@@ -251,7 +236,7 @@ def orphan_tasks(
     return (
         MaintenanceTask("contents_swept", 600.0, RemoveOrphanedContents(database).run_once),
         *(
-            MaintenanceTask(kind.name, 15.0, RemoveOrphanedBlobs(kind, blobs).run_once)
+            MaintenanceTask(kind.name, 15.0, RemoveOrphanedBlobs(kind).run_once)
             for kind in list_orphan_kinds(database, blobs, claims)
         ),
         MaintenanceTask("drafts_swept", 600.0, remove_files),  # of interrupted writers

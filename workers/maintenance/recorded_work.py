@@ -41,7 +41,7 @@ from shared.queue.broker import Broker
 from shared.queue.names import INTERACTIVE
 from shared.queue.slice_commits import Assembly, BatchWork
 from shared.telemetry.log import get_logger
-from workers.maintenance.runner import MaintenanceTask, repeat_while_full
+from workers.maintenance.runner import MaintenanceTask, repeat_in_sessions, repeat_while_full
 
 ROWS_PER_TRANSACTION: Final = 500
 _BATCHES_AT_ONCE: Final = 20
@@ -101,52 +101,42 @@ class RequeueLostSlices:
         return len(lost)
 
 
-class ExpireBatches:
-    """Deletes the results of expired batches, and days later their records; deleted batches at once."""
+def expire_batches(flow: BatchLifecycle) -> int:
+    """Delete the results of expired batches, and days later their records; deleted batches at once."""
 
-    def __init__(self, flow: BatchLifecycle) -> None:
-        self._flow = flow
-
-    def run_once(self) -> int:
-        """Run one round; see `MaintenanceTask.run_once`."""
-        return repeat_while_full(self._expire_some, limit=_BATCHES_AT_ONCE)
-
-    def _expire_some(self) -> int:
-        with self._flow.database.snapshot() as session:
-            due = list_due_batches(
-                session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots
-            )
+    def expire_some() -> int:
+        with flow.database.snapshot() as session:
+            due = list_due_batches(session, at=now(), limit=_BATCHES_AT_ONCE, slots=flow.slots)
         for batch in due:
-            self._expire(batch)
+            _expire_batch(batch, flow)
         return len(due)
 
-    def _expire(self, batch: Batch) -> None:
-        database, blobs = self._flow.database, self._flow.blobs
-        with database.snapshot() as session:
-            if batch.removed_at is not None and has_running_chunk(session, batch.id):
-                return  # a slice is running; a later round deletes the batch
-        # The keys of the store, not of the records: a crash between storing and recording leaves an
-        # unreferenced part.
-        keys = list(blobs.list_keys(f"batches/{batch.id}/"))
-        for key in keys:
-            blobs.delete(key)
-        is_left = keys or batch.body_key or batch.result_key or not self._is_old(batch)
-        if is_left and batch.removed_at is None:
-            with database.session() as session:
-                mark_results_deleted(session, batch)
-            return
-        has_items = True
-        while has_items:
-            with database.session() as session:
-                has_items = delete_items(session, batch.id, at=now())
-        with database.session() as session:
-            delete_batch(session, batch.id)
+    return repeat_while_full(expire_some, limit=_BATCHES_AT_ONCE)
 
-    def _is_old(self, batch: Batch) -> bool:
-        assert batch.finished_at is not None, "only ended batches are due"
-        with self._flow.database.snapshot() as session:
-            kept = find_retention(session, batch.account_id, *batch.times)[1]
-        return batch.finished_at + kept <= now()
+
+def _expire_batch(batch: Batch, flow: BatchLifecycle) -> None:
+    assert batch.finished_at is not None, "only ended batches are due"
+    database, blobs = flow.database, flow.blobs
+    with database.snapshot() as session:
+        if batch.removed_at is not None and has_running_chunk(session, batch.id):
+            return  # a slice is running; a later round deletes the batch
+        kept = find_retention(session, batch.account_id, *batch.times)[1]
+    # The keys of the store, not of the records: a crash between storing and recording leaves an
+    # unreferenced part.
+    keys = list(blobs.list_keys(f"batches/{batch.id}/"))
+    for key in keys:
+        blobs.delete(key)
+    is_left = keys or batch.body_key or batch.result_key or batch.finished_at + kept > now()
+    if is_left and batch.removed_at is None:
+        with database.session() as session:
+            mark_results_deleted(session, batch)
+        return
+    has_items = True
+    while has_items:
+        with database.session() as session:
+            has_items = delete_items(session, batch.id, at=now())
+    with database.session() as session:
+        delete_batch(session, batch.id)
 
 
 def batch_tasks(flow: BatchLifecycle) -> tuple[MaintenanceTask, ...]:
@@ -156,7 +146,7 @@ def batch_tasks(flow: BatchLifecycle) -> tuple[MaintenanceTask, ...]:
         MaintenanceTask("batches_fed", 2.0, flow.enqueue_slices),
         MaintenanceTask("batches_finished", 2.0, partial(finish_batches, flow)),
         MaintenanceTask("slices_requeued", 2.0, RequeueLostSlices(flow).run_once),
-        MaintenanceTask("batches_expired", 30.0, ExpireBatches(flow).run_once),
+        MaintenanceTask("batches_expired", 30.0, partial(expire_batches, flow)),
     )
 
 
@@ -205,43 +195,32 @@ class RequeueLostJobs:
         return len(forgotten)
 
 
-@dataclass(frozen=True, slots=True)
-class ExpireJobs:
-    """Ends overdue jobs, and deletes PDFs and, days later, records after their retention."""
+def expire_jobs(flow: JobLifecycle) -> int:
+    """End overdue jobs, and delete PDFs and, days later, records after their retention; longest due first."""
 
-    flow: JobLifecycle
-
-    def run_once(self) -> int:
-        """Process due jobs, longest due first."""
-        return repeat_while_full(self._expire_some, limit=ROWS_PER_TRANSACTION)
-
-    def _expire_some(self) -> int:
-        with self.flow.database.snapshot() as session:
-            due = list_due_jobs(
-                session, at=now(), limit=ROWS_PER_TRANSACTION, slots=self.flow.slots
-            )
+    def expire_some() -> int:
+        with flow.database.snapshot() as session:
+            due = list_due_jobs(session, at=now(), limit=ROWS_PER_TRANSACTION, slots=flow.slots)
         for job in due:
-            self._expire(job)
+            _expire_job(job, flow)
         return len(due)
 
-    def _expire(self, job: JobRecord) -> None:
-        if not job.status.is_final:
-            self.flow.end_overdue(job.id)
-            return
-        assert job.finished_at is not None
-        with self.flow.database.snapshot() as session:
-            kept = find_retention(session, job.account_id)[1]
-        if now() >= job.finished_at + kept:
-            self.flow.remove(job)
-            return
-        self.flow.drop_result(job)
+    return repeat_while_full(expire_some, limit=ROWS_PER_TRANSACTION)
+
+
+def _expire_job(job: JobRecord, flow: JobLifecycle) -> None:
+    if not job.status.is_final:
+        flow.end_overdue(job.id)
+        return
+    assert job.finished_at is not None
+    with flow.database.snapshot() as session:
+        kept = find_retention(session, job.account_id)[1]
+    if now() >= job.finished_at + kept:
+        flow.remove(job)
+    else:
+        flow.drop_result(job)
 
 
 def remove_keys(database: Database) -> int:
     """Delete idempotency keys a day after their first call, and return how many."""
-
-    def remove() -> int:
-        with database.session() as session:
-            return remove_expired_keys(session, at=now(), limit=ROWS_PER_TRANSACTION)
-
-    return repeat_while_full(remove, limit=ROWS_PER_TRANSACTION)
+    return repeat_in_sessions(database, remove_expired_keys, at=now(), limit=ROWS_PER_TRANSACTION)

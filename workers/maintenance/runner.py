@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import Final
+from typing import Any, Final
 
 from shared.clock import ticks
+from shared.db.session import Database
 from shared.errors import Unavailable
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
@@ -45,6 +46,18 @@ def repeat_while_full(step: Callable[[], int], *, limit: int) -> int:
         if done < limit:
             break
     return count
+
+
+def repeat_in_sessions(
+    database: Database, work: Callable[..., int], *, limit: int, **options: Any
+) -> int:
+    """Repeat work that is given a session and the limit, a unit of work each time; see `repeat_while_full`."""
+
+    def step() -> int:
+        with database.session() as session:
+            return work(session, limit=limit, **options)
+
+    return repeat_while_full(step, limit=limit)
 
 
 class MaintenanceRunner:

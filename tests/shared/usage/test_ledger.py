@@ -12,7 +12,7 @@ from shared.jobs.records import Allowance
 from shared.usage.metering import UsageEvent
 from shared.usage.repository import find_totals, prune_ledger, read_ledger, record_events
 from workers.maintenance import ledger
-from workers.maintenance.ledger import PruneLedger
+from workers.maintenance.ledger import find_cutoff, prune_usage_ledger
 
 MONTHS = [datetime(2026, month, 15, tzinfo=UTC) for month in range(1, 12)]
 
@@ -66,7 +66,7 @@ def test_old_rows_are_removed_in_portions_and_the_sums_of_their_periods_stay(dat
 
 def test_maintenance_removes_nothing_by_default(database, record):
     record(*MONTHS)
-    assert PruneLedger(database, 0).run_once() == 0
+    assert prune_usage_ledger(database, 0) == 0
     assert rows_left(database) == len(MONTHS)
 
 
@@ -85,17 +85,15 @@ def test_whole_months_and_recorded_entries_are_retained(
     database, set_limits, today, months, kept_days, before
 ):
     set_limits(record_days=kept_days)
-    task = PruneLedger(database, months)
     at = datetime(today.year, today.month, today.day, tzinfo=UTC)
-    assert task.find_cutoff(at).date() == before
+    assert find_cutoff(at, months).date() == before
 
 
 def test_maintenance_removes_entries_past_the_retained_months(database, record, monkeypatch):
     monkeypatch.setattr(ledger, "ROWS_PER_TRANSACTION", 2)
     record(*MONTHS)
     monkeypatch.setattr(ledger, "now", lambda: datetime(2026, 11, 23, tzinfo=UTC))
-    task = PruneLedger(database, 3)
-    assert (task.run_once(), task.run_once()) == (7, 0)
+    assert [prune_usage_ledger(database, 3) for _ in range(2)] == [7, 0]
     assert [row.occurred_at for row in read_ledger(database)] == MONTHS[7:]
 
 
