@@ -32,7 +32,7 @@ from shared.jobs.repository import count_unfinished_jobs
 from shared.limits import MB
 from shared.queue.names import QUEUES
 from shared.shards import ShardAddress
-from shared.telemetry.readings import FarmDepth
+from shared.telemetry.readings import Backlog, FarmDepth
 from shared.usage.repository import measure_backlog
 
 if TYPE_CHECKING:
@@ -269,11 +269,8 @@ def _count(database: Database) -> dict[str, Any]:
     with database.snapshot() as session:
         jobs = count_unfinished_jobs(session)
         batches = list_unfinished_batches(session, limit=_SHOWN_BATCHES)
-        backlogs = measure_backlog(session).values()
-    left = {
-        "batches": sum(each.batches for each in backlogs),
-        "documents": sum(each.documents for each in backlogs),
-    }
+        backlog = sum(measure_backlog(session).values(), Backlog())
+    left = {"batches": backlog.batches, "documents": backlog.documents}
     shown = [_batch(*each) for each in batches]
     return {"jobs_unfinished": jobs, "batch_backlog": left, "batches": shown}
 

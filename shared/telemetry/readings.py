@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from shared.clock import now
+
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
@@ -43,6 +45,11 @@ class AccountUsage:
     cpu_us: int
     cap: int | None
 
+    @property
+    def cpu_seconds(self) -> float:
+        """The processor time."""
+        return self.cpu_us / 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
@@ -53,6 +60,16 @@ class Backlog:
     batches: int = 0
     documents: int = 0
     oldest_at: datetime | None = None
+
+    @property
+    def age_seconds(self) -> float:
+        """The age of the oldest; it grows also while the database does not answer."""
+        return 0.0 if self.oldest_at is None else max((now() - self.oldest_at).total_seconds(), 0.0)
+
+    def __add__(self, other: Backlog) -> Backlog:
+        """Return both together."""
+        oldest_at = min(filter(None, (self.oldest_at, other.oldest_at)), default=None)
+        return Backlog(self.batches + other.batches, self.documents + other.documents, oldest_at)
 
 
 @dataclass(frozen=True, slots=True)

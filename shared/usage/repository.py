@@ -359,9 +359,7 @@ def measure_backlog(session: Session) -> dict[str, Backlog]:
         for name, count, documents, oldest_at in session.execute(per_slot)
     }
     for name, count, oldest_at in session.execute(_ACCEPTED_PER_SLOT):
-        before = found.get(name, Backlog())
-        oldest = min(filter(None, (before.oldest_at, oldest_at)))
-        found[name] = Backlog(before.batches, before.documents + int(count), oldest)
+        found[name] = found.get(name, Backlog()) + Backlog(0, int(count), oldest_at)
     return found
 
 

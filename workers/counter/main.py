@@ -7,9 +7,9 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC
 from threading import Event, Thread
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import Metric
 from prometheus_client.registry import Collector
@@ -31,7 +31,7 @@ from shared.shards import ShardAddress, component_name, find_shard
 from shared.startup import run_threads, start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-from shared.telemetry.metrics import Exporter
+from shared.telemetry.metrics import Exporter, Spec
 from shared.telemetry.observer import Observer
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics, write_gauge
@@ -90,28 +90,25 @@ def _depths(depths: Mapping[str, FarmDepth]) -> Iterator[Metric]:
         for shard, depth in depths.items()
         for name, queue in depth.queues.items()
     }
-    found = depths.values()
-    yield write_gauge(metrics.WAITING, {key: queue.waiting for key, queue in queues.items()})
-    yield write_gauge(metrics.RUNNING, {key: queue.running for key, queue in queues.items()})
-    yield write_gauge(
-        metrics.OLDEST_SECONDS, {key: queue.oldest_seconds for key, queue in queues.items()}
-    )
-    yield write_gauge(
-        metrics.DRAINED, {key: float(queue.is_drained) for key, queue in queues.items()}
-    )
     places: dict[tuple[str, ...], float] = {
         (state, shard): count
         for shard, depth in depths.items()
         for state, count in depth.places.items()
     }
+    yield from _write_gauges(
+        queues,
+        waiting=metrics.WAITING,
+        running=metrics.RUNNING,
+        oldest_seconds=metrics.OLDEST_SECONDS,
+        is_drained=metrics.DRAINED,
+    )
     yield write_gauge(metrics.PLACES, places)
-    yield write_gauge(
-        metrics.QUEUE_MEMORY, {(shard,): depth.memory_bytes for shard, depth in depths.items()}
+    yield from _write_gauges(
+        {(shard,): depth for shard, depth in depths.items()},
+        memory_bytes=metrics.QUEUE_MEMORY,
+        memory_limit_bytes=metrics.QUEUE_MEMORY_LIMIT,
     )
-    yield write_gauge(
-        metrics.QUEUE_MEMORY_LIMIT,
-        {(shard,): depth.memory_limit_bytes for shard, depth in depths.items()},
-    )
+    found = depths.values()
     yield write_gauge(metrics.EVENTS_PENDING, {(): sum(each.events_pending for each in found)})
     yield write_gauge(metrics.EVENTS_DEAD, {(): sum(each.events_dead for each in found)})
     yield write_gauge(metrics.LEDGER_LAG, {(): max(each.ledger_lag_seconds for each in found)})
@@ -119,37 +116,30 @@ def _depths(depths: Mapping[str, FarmDepth]) -> Iterator[Metric]:
 
 def _holdings(statistics: StoreStatistics) -> Iterator[Metric]:
     used = {(use.account_id, use.allowance): use for use in statistics.accounts}
-    yield write_gauge(metrics.ACCOUNT_PAGES, {key: use.pages for key, use in used.items()})
-    yield write_gauge(metrics.ACCOUNT_RENDERS, {key: use.calls for key, use in used.items()})
-    yield write_gauge(
-        metrics.ACCOUNT_CPU, {key: use.cpu_us / 1_000_000 for key, use in used.items()}
+    capped: dict[tuple[str, ...], float] = {
+        key: use.cap for key, use in used.items() if use.cap is not None
+    }
+    yield from _write_gauges(
+        used,
+        pages=metrics.ACCOUNT_PAGES,
+        calls=metrics.ACCOUNT_RENDERS,
+        cpu_seconds=metrics.ACCOUNT_CPU,
     )
-    yield write_gauge(
-        metrics.ACCOUNT_CAP, {key: use.cap for key, use in used.items() if use.cap is not None}
+    yield write_gauge(metrics.ACCOUNT_CAP, capped)
+    yield from _write_gauges(
+        {(shard,): backlog for shard, backlog in statistics.backlogs.items()},
+        batches=metrics.BATCHES_UNFINISHED,
+        documents=metrics.DOCUMENTS_LEFT,
+        age_seconds=metrics.OLDEST_BATCH_SECONDS,
     )
-    yield from _backlogs(statistics.backlogs)
     yield write_gauge(metrics.BLOB_BYTES, {(): statistics.blob_bytes})
     yield write_gauge(metrics.FULL_WORKSPACES, {(): statistics.nearly_full_workspaces})
 
 
-def _backlogs(backlogs: Mapping[str, Backlog]) -> Iterator[Metric]:
-    by_shard: dict[tuple[str, ...], Backlog] = {(name,): each for name, each in backlogs.items()}
-    at = now()  # ages grow also while the database does not answer
-    yield write_gauge(
-        metrics.BATCHES_UNFINISHED, {key: each.batches for key, each in by_shard.items()}
-    )
-    yield write_gauge(
-        metrics.DOCUMENTS_LEFT, {key: each.documents for key, each in by_shard.items()}
-    )
-    yield write_gauge(
-        metrics.OLDEST_BATCH_SECONDS, {key: _age(each, at) for key, each in by_shard.items()}
-    )
-
-
-def _age(backlog: Backlog, at: datetime) -> float:
-    if backlog.oldest_at is None:
-        return 0.0
-    return max((at - backlog.oldest_at).total_seconds(), 0.0)
+def _write_gauges(read: Mapping[Any, Any], **gauges: Spec) -> Iterator[Metric]:
+    """Yield gauges of fields of what was read, by its labels."""
+    for field, spec in gauges.items():
+        yield write_gauge(spec, {labels: getattr(each, field) for labels, each in read.items()})
 
 
 # A batch of a hundred thousand documents is seen by autoscaling within 5 s of its 202.
@@ -211,18 +201,10 @@ class StatisticsCollector:
 
 def add_up_backlog(per_slot: Mapping[str, Backlog], shards: Sequence[str]) -> dict[str, Backlog]:
     """Add up the backlog by shard; a shard without backlog has zeros."""
-    found: dict[str, list[Backlog]] = {name: [] for name in shards}
+    found = dict.fromkeys(shards, Backlog())
     for slot, backlog in per_slot.items():
-        found[find_shard(slot, shards)].append(backlog)
-    return {name: _add_up(backlogs) for name, backlogs in found.items()}
-
-
-def _add_up(backlogs: Sequence[Backlog]) -> Backlog:
-    return Backlog(
-        sum(each.batches for each in backlogs),
-        sum(each.documents for each in backlogs),
-        min((each.oldest_at for each in backlogs if each.oldest_at), default=None),
-    )
+        found[find_shard(slot, shards)] += backlog
+    return found
 
 
 def _answers(check: Callable[[], None]) -> bool:

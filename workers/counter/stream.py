@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Event
 from typing import Final
 
@@ -20,47 +19,18 @@ from shared.usage.repository import record_events
 _LONGEST_REASON: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableEntry:
-    """A malformed entry and the reason."""
-
-    entry: UsageEntry
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class EventBatch:
-    """A batch of entries, parsed into events and unreadable entries."""
-
-    events: tuple[UsageEvent, ...]
-    readable: tuple[UsageEntry, ...]
-    unreadable: tuple[UnreadableEntry, ...]
-
-
-def parse_entries(entries: Sequence[UsageEntry]) -> EventBatch:
-    """Parse entries; malformed ones are returned separately."""
-    events: list[UsageEvent] = []
-    readable: list[UsageEntry] = []
-    unreadable: list[UnreadableEntry] = []
+def parse_entries(
+    entries: Sequence[UsageEntry],
+) -> tuple[dict[UsageEntry, UsageEvent], dict[UsageEntry, str]]:
+    """Return the events of entries, and of each malformed entry the reason."""
+    events: dict[UsageEntry, UsageEvent] = {}
+    reasons: dict[UsageEntry, str] = {}
     for entry in entries:
         try:
-            events.append(UsageEvent.decode(entry.event))
-            readable.append(entry)
+            events[entry] = UsageEvent.decode(entry.event)
         except ValueError as error:
-            unreadable.append(UnreadableEntry(entry, str(error)[:_LONGEST_REASON]))
-    return EventBatch(tuple(events), tuple(readable), tuple(unreadable))
-
-
-def record_batch(database: Database, batch: EventBatch) -> int:
-    """Record a batch's events in one unit of work and return how many were new.
-
-    Raises:
-        Unavailable: the database does not answer; nothing was recorded.
-    """
-    if not batch.events:
-        return 0
-    with database.session() as session:
-        return record_events(session, batch.events, at=now())
+            reasons[entry] = str(error)[:_LONGEST_REASON]
+    return events, reasons
 
 
 BATCH: Final = 500
@@ -124,19 +94,18 @@ class UsageCounter:
     def _record(self, entries: Sequence[UsageEntry]) -> int:
         if not entries:
             return 0
-        batch = parse_entries(entries)
-        fresh = record_batch(self._database, batch)
-        repeated = len(batch.events) - fresh
+        events, reasons = parse_entries(entries)
+        fresh = 0
+        if events:
+            with self._database.session() as session:
+                fresh = record_events(session, events.values(), at=now())
+        repeated = len(events) - fresh
         self._observer.count(metrics.EVENTS_COUNTED, "new", amount=fresh)
         self._observer.count(metrics.EVENTS_COUNTED, "repeated", amount=repeated)
-        self._stream.acknowledge(batch.readable)
-        for unreadable in batch.unreadable:
-            self._stream.dead_letter(unreadable.entry, reason=unreadable.reason)
-            log.error("malformed usage event", entry=unreadable.entry.id, reason=unreadable.reason)
-        log.info(
-            "events counted",
-            new=fresh,
-            repeated=repeated,
-            jobs=[event.job_id for event in batch.events],
-        )
+        self._stream.acknowledge([*events])
+        for entry, reason in reasons.items():
+            self._stream.dead_letter(entry, reason=reason)
+            log.error("malformed usage event", entry=entry.id, reason=reason)
+        jobs = [event.job_id for event in events.values()]
+        log.info("events counted", new=fresh, repeated=repeated, jobs=jobs)
         return fresh
