@@ -6,18 +6,18 @@ from contextlib import ExitStack
 
 import pytest
 
+from shared.slots import NoSlotError, Slots
 from tests.waiting import wait_until
 from workers.fetcher.fetching import (
     MAX_PER_ACCOUNT,
     MAX_PER_ACCOUNT_AND_HOST,
     MAX_PER_HOST,
-    NoSlotError,
-    Slots,
+    find_limits,
 )
 
 
 def take(slots, account="a", host="h", patience=0.0):
-    return slots.acquire(account, host, patience_seconds=patience)
+    return slots.acquire(account, find_limits(account, host), patience_seconds=patience)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_turn_that_is_given_back_goes_to_the_account_that_has_the_fewest():
 
 
 def test_only_so_many_of_one_account_wait(slots, monkeypatch):
-    monkeypatch.setattr("workers.fetcher.fetching.MAX_WAITING_PER_ACCOUNT", 1)
+    monkeypatch.setattr("shared.slots.MAX_WAITING_PER_ACCOUNT", 1)
     with ExitStack() as held:
         for _ in range(MAX_PER_ACCOUNT_AND_HOST):
             held.enter_context(take(slots))

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,6 +27,7 @@ from shared.errors import Unavailable
 from shared.limits import MAX_SIGNED_BYTES
 from shared.settings import SignerSettings, WrongSetting
 from shared.signer import SignatureCall, SignatureRefusedError, SignerClient
+from shared.slots import NoSlotError, Slots
 from shared.telemetry.log import log_context
 from tests.certificates import make_pkcs12
 from tests.deploy.test_signing import statuses
@@ -34,7 +36,6 @@ from tests.servers import Server
 from tests.waiting import wait_until
 from workers.signer.main import make_signer
 from workers.signer.server import SignerServer
-from workers.signer.service import SignerBusyError, SigningSlots
 
 PDF = made("<p>a</p>")
 TWO = made('<signature name="buyer" label="B"/><signature name="seller" label="S"/>')
@@ -243,32 +244,32 @@ def test_a_caller_that_leaves_its_request_ends_nothing(client, signer):
     assert client.sign(PDF, MINE)
 
 
+def take_slot(slots, account, *, most=1, patience=0):
+    return slots.acquire(account, {("account", account): most}, patience_seconds=patience)
+
+
 def test_an_account_takes_only_so_many_slots_and_leaves_some_to_others():
-    slots = SigningSlots(at_once=3, per_account=2)
-    with slots.acquire("a", patience_seconds=0), slots.acquire("a", patience_seconds=0):
-        with pytest.raises(SignerBusyError), slots.acquire("a", patience_seconds=0):
+    slots = partial(take_slot, Slots(at_once=3), most=2)
+    with slots("a"), slots("a"):
+        with pytest.raises(NoSlotError), slots("a"):
             pass
-        with (
-            slots.acquire("b", patience_seconds=0),
-            pytest.raises(SignerBusyError),
-            slots.acquire("c", patience_seconds=0),
-        ):
+        with slots("b"), pytest.raises(NoSlotError), slots("c"):
             pass
-        with slots.acquire("c", patience_seconds=0):
+        with slots("c"):
             pass
-    with slots.acquire("a", patience_seconds=0):
+    with slots("a"):
         pass
 
 
 def test_a_slot_is_waited_for():
-    slots = SigningSlots(at_once=1, per_account=1)
+    slots = Slots(at_once=1)
     got = threading.Event()
 
     def wait() -> None:
-        with slots.acquire("b", patience_seconds=60):
+        with take_slot(slots, "b", patience=60):
             got.set()
 
-    with slots.acquire("a", patience_seconds=0):
+    with take_slot(slots, "a"):
         waiting = threading.Thread(target=wait)
         waiting.start()
         assert not got.is_set()

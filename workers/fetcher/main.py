@@ -26,13 +26,14 @@ from shared.outbound.fetcher import (
     Refusal,
 )
 from shared.settings import FetcherSettings, read_settings
+from shared.slots import NoSlotError, Slots
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.log import log_context
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from workers.fetcher.fetching import CacheResult, FetchOutcome, FetchService, NoSlotError, Slots
+from workers.fetcher.fetching import MAX_REQUESTS, CacheResult, FetchOutcome, FetchService
 from workers.fetcher.response_cache import ResponseCache
 
 _MAX_REQUESTS: Final = 512
@@ -56,7 +57,7 @@ class FetcherServer(InternalServer):
         super().__init__(
             (host, int(port)), _Handler, failure="fetch request failed", max_requests=_MAX_REQUESTS
         )
-        slots = Slots()
+        slots = Slots(at_once=MAX_REQUESTS)
         self.cache: Final = ResponseCache(max_bytes=settings.fetcher_cache_mb * MB)
         self.metrics: Final = ProcessMetrics(
             Exporter.FETCHER,

@@ -9,9 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 from shared.internal_http import BadRequestError, InternalHandler, InternalServer
 from shared.limits import MAX_SIGNED_BYTES
 from shared.signer import LOG_FIELDS, MEDIA_TYPE, SIGN_PATH, SignatureCall, SigningRefusal
+from shared.slots import NoSlotError
 from shared.telemetry.log import log_context
 from shared.telemetry.process import ProcessMetrics
-from workers.signer.service import SignerBusyError, SigningService
+from workers.signer.service import SigningService
 from workers.signer.signing import SigningFailedError, StampingFailedError
 
 _MAX_REQUESTS: Final = 256
@@ -50,7 +51,7 @@ class _Handler(InternalHandler):
         with log_context(**{name: fields[name] for name in LOG_FIELDS if name in fields}):
             try:
                 signed = self.server.signing.sign(call, lambda: self.rfile.read(size))
-            except SignerBusyError:
+            except NoSlotError:
                 self.refuse(SigningRefusal.BUSY)
             except StampingFailedError as error:
                 self.refuse(SigningRefusal.UNSTAMPED, str(error))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from threading import Condition, Lock
+from threading import Lock
 from typing import Final
 
 from shared.clock import now, ticks
 from shared.limits import KB
 from shared.signer import SignatureCall, SignatureOutcome
+from shared.slots import NoSlotError, Slots
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
@@ -170,76 +170,34 @@ PATIENCE_SECONDS: Final = 5.0
 log: Final = get_logger(__name__)
 
 
-class SignerBusyError(Exception):
-    """No slot was free in time."""
-
-
-class SigningSlots:
-    """Grants slots to threads."""
-
-    def __init__(
-        self, *, at_once: int = MAX_SIGNATURES, per_account: int = MAX_PER_ACCOUNT
-    ) -> None:
-        self._at_once = at_once
-        self._per_account = per_account
-        self._held: Counter[str] = Counter()
-        self._changed = Condition()
-
-    @contextmanager
-    def acquire(self, account: str, *, patience_seconds: float) -> Iterator[None]:
-        """Acquire a slot for the block.
-
-        Raises:
-            SignerBusyError: no slot was free in time.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._has_room(account), patience_seconds):
-                raise SignerBusyError
-            self._held[account] += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._held[account] -= 1
-                self._held += Counter()  # drops zero counts
-                self._changed.notify_all()
-
-    def _has_room(self, account: str) -> bool:
-        return self._held.total() < self._at_once and self._held[account] < self._per_account
-
-
 class SigningService:
     """Signs files with the certificates of accounts; thread-safe."""
 
     def __init__(
-        self,
-        certificates: Certificates,
-        observer: Observer,
-        *,
-        timestamp_url: str | None = None,
-        slots: SigningSlots | None = None,
+        self, certificates: Certificates, observer: Observer, *, timestamp_url: str | None = None
     ) -> None:
         self._certificates = certificates
         self._observer = observer
         self._timestamp_url = timestamp_url
-        self._slots = slots or SigningSlots()
+        self._slots = Slots(at_once=MAX_SIGNATURES)
 
     def sign(self, call: SignatureCall, read_pdf: Callable[[], bytes]) -> bytes:
         """Return a signed file; the given one is read when a slot is free.
 
         Raises:
             SigningFailedError: the account has no such certificate, or the file cannot be signed.
-            SignerBusyError: no slot was free in time.
+            NoSlotError: no slot was free in time.
             DeviceFailedError: the device of the key fails.
         """
         begun, outcome = ticks(), SignatureOutcome.FAILED
         # Names and reasons of refused requests may have text of their document, which no log has.
         known: dict[str, str] = {}
         try:
-            with self._slots.acquire(call.account, patience_seconds=PATIENCE_SECONDS):
+            limits: dict[tuple[str, ...], int] = {("account", call.account): MAX_PER_ACCOUNT}
+            with self._slots.acquire(call.account, limits, patience_seconds=PATIENCE_SECONDS):
                 signed = self._sign(call, read_pdf(), now())
             outcome, known = SignatureOutcome.SIGNED, {"certificate": call.certificate}
-        except SignerBusyError:
+        except NoSlotError:
             outcome = SignatureOutcome.BUSY
             raise
         except StampingFailedError as error:
