@@ -77,7 +77,7 @@ class PlanRoutes(Routes):
             201: json_response("A new version.", "StoredPlan"),
             200: json_response("The plan is as the newest version has it.", "StoredPlan"),
         },
-        body=RequestBody(json_content("Plan"), "The plan."),
+        body=RequestBody(json_content("Plan"), "The output plan."),
         errors={409: ()},
     )
     def put_plan(self, plan: str) -> Response:
@@ -112,7 +112,7 @@ class PlanRoutes(Routes):
 
     @get(
         "/v2/plans/{plan}",
-        {200: json_response("The plan.", "StoredPlan")},
+        {200: json_response("The output plan.", "StoredPlan")},
         query=(_VERSION,),
         errors={404: ()},
     )
@@ -191,7 +191,7 @@ class RunRoutes(Routes):
 
     @get(
         "/v2/batches/{batch_id}/account",
-        {200: json_response("The account.", "RunAccount")},
+        {200: json_response("The account of the batch.", "RunAccount")},
         errors={404: ()},
     )
     def read_run_account(self, batch_id: str) -> Response:
@@ -207,7 +207,7 @@ class RunRoutes(Routes):
 
     @post(
         "/v2/batches/{batch_id}/release",
-        {200: json_response("The account.", "RunAccount")},
+        {200: json_response("The account of the batch.", "RunAccount")},
         body=_HELD,
         errors=_DECISION_ERRORS,
     )
@@ -224,7 +224,7 @@ class RunRoutes(Routes):
 
     @post(
         "/v2/batches/{batch_id}/reject",
-        {200: json_response("The account.", "RunAccount")},
+        {200: json_response("The account of the batch.", "RunAccount")},
         body=_HELD,
         errors=_DECISION_ERRORS,
     )

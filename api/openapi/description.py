@@ -150,7 +150,10 @@ def describe(operations: Iterable[Operation]) -> Mapping[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Pressroom", "version": "2.0.0", "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
-        "tags": [{"name": name, "description": text} for name, text in _GROUPS.items()],
+        "tags": [
+            {"name": name, "x-displayName": name, "description": text}
+            for name, text in _GROUPS.items()
+        ],
         "paths": paths,
         "webhooks": describe_events(),
         "components": {

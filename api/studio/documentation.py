@@ -19,6 +19,7 @@ from api.http import write_json
 from api.operations.model import OperationResponse, Parameter, Routes, get, json_content, string
 from api.static_files import StaticFile, make_file, write_file
 from api.studio.routes import HEADERS, PAGE, describe_file, write_studio_file
+from api.translation import SOURCE, find_language, read_texts, translate_description
 from shared.errors import ServiceError
 
 DESCRIBE: Final = "describe"  # the extension of an app that describes its routes
@@ -69,9 +70,9 @@ class DocumentationRoutes(Routes):
     def describe(self) -> Response:
         """OpenAPI description.
 
-        OpenAPI 3.1.
+        OpenAPI 3.1. With `Accept-Language: de` its texts are German.
         """
-        return write_json(_describe())
+        return write_json(_describe(find_language()))
 
     @get("/docs/{page}", {200: PAGE}, is_described=False)
     def read_documentation(self, page: str) -> Response:
@@ -96,9 +97,12 @@ class DocumentationRoutes(Routes):
     def list_documentation(self) -> Response:
         """Read all pages of the documentation.
 
-        In Markdown, each with its name, title, section and path in the repository.
+        In Markdown, each with its name, title, section, language and path in the repository. With
+        `Accept-Language: de` those that there are in German are German.
         """
-        return write_file(_write_pages(), HEADERS)
+        response = write_file(_write_pages(find_language()), HEADERS)
+        response.vary.add("Accept-Language")
+        return response
 
     @get(
         "/docs/files/{name}",
@@ -118,9 +122,12 @@ class DocumentationRoutes(Routes):
         return write_file(_load_file(name), HEADERS)
 
 
-@lru_cache(maxsize=1)  # every app has the same routes
-def _describe() -> Mapping[str, Any]:
-    return dict(current_app.extensions[DESCRIBE]())
+@lru_cache  # every app has the same routes
+def _describe(language: str) -> Mapping[str, Any]:
+    described = dict(current_app.extensions[DESCRIBE]())
+    if language == SOURCE:
+        return described
+    return dict(translate_description(described, read_texts(f"reference.{language}.po")[None]))
 
 
 def _open(path: str) -> Traversable:
@@ -145,10 +152,19 @@ def _find_pages(nav: list[Mapping[str, Any]], section: str) -> Iterator[Mapping[
                 yield {"name": name, "title": title, "section": section, "path": target}
 
 
-@lru_cache(maxsize=1)
-def _write_pages() -> StaticFile:
-    pages = [{**page, "text": _open(page["path"]).read_text("utf-8")} for page in _list_pages()]
+@lru_cache
+def _write_pages(language: str) -> StaticFile:
+    pages = [_read_page(page, language) for page in _list_pages()]
     return make_file("pages.json", dumps({"pages": pages}, ensure_ascii=False).encode())
+
+
+def _read_page(page: Mapping[str, str], language: str) -> Mapping[str, str]:
+    """Return a page with its text, from `studio.de.md` beside `studio.md` if there is such a file."""
+    file = _open(page["path"].replace(".md", f".{language}.md"))
+    if not file.is_file():
+        return {**page, "language": SOURCE, "text": _open(page["path"]).read_text("utf-8")}
+    text = file.read_text("utf-8")
+    return {**page, "language": language, "text": text, "title": text[2 : text.index("\n")]}
 
 
 @lru_cache(maxsize=1)

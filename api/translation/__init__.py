@@ -20,6 +20,7 @@ from flask import has_request_context, request
 SOURCE: Final = "en"
 LANGUAGES: Final = (SOURCE, "de")
 CODE: Final = "code"  # the context of titles of codes
+DESCRIBED: Final = ("summary", "description", "x-displayName")  # the texts of an API's description
 _FOLDER: Final = Path(__file__).parent
 # Documents have texts of their own in findings, and a front is to translate a hundred of them in little time: what is beyond
 # these bounds stays in English, after the title of its code.
@@ -153,16 +154,22 @@ def _is_quoted(before: str, after: str) -> bool:
 @lru_cache
 def read_catalogue(language: str) -> Catalogue:
     """Read the catalogue of a language."""
+    texts = read_texts(f"{language}.po")
+    return Catalogue(texts[None], texts[CODE])
+
+
+def read_texts(name: str) -> Mapping[str | None, Mapping[str, str]]:
+    """Read the translations of a file by their context."""
     # Fronts without readers of the language do not load the library.
     from babel.messages.pofile import read_po
 
-    with (_FOLDER / f"{language}.po").open("rb") as file:
-        entries = read_po(file, locale=language)
+    with (_FOLDER / name).open("rb") as file:
+        entries = read_po(file)
     texts: dict[str | None, dict[str, str]] = {None: {}, CODE: {}}
     for entry in entries:
         if entry.id:
             texts[entry.context][str(entry.id)] = str(entry.string)
-    return Catalogue(texts[None], texts[CODE])
+    return texts
 
 
 def find_language() -> str:
@@ -177,6 +184,17 @@ def find_language() -> str:
 def translate_findings(body: Any, language: str) -> Any:
     """Return the body of a response with its findings in a language."""
     return body if language == SOURCE else _translate_body(body, read_catalogue(language))
+
+
+def translate_description(body: Any, texts: Mapping[str, str]) -> Any:
+    """Return an OpenAPI description, or what is in it, with its texts translated."""
+    if isinstance(body, Mapping):
+        new = {name: translate_description(value, texts) for name, value in body.items()}
+        told = {name: str(new.get(name)) for name in DESCRIBED}
+        return new | {name: texts[text] for name, text in told.items() if text in texts}
+    if isinstance(body, list | tuple):
+        return [translate_description(each, texts) for each in body]
+    return body
 
 
 def _translate_body(body: Any, catalogue: Catalogue) -> Any:

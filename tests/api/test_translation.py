@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,8 @@ import pytest
 import api.studio
 import shared.templates
 import workers.engine
-from api.translation import LANGUAGES, read_catalogue, translate_findings
+from api.app import describe_api
+from api.translation import DESCRIBED, LANGUAGES, read_catalogue, read_texts, translate_findings
 
 PUBLIC = Path(shared.templates.__file__).parent / "public_templates"
 ENGINE = Path(workers.engine.__file__).parent
@@ -28,6 +30,10 @@ PROBLEMS = re.compile(
     r"(Diagnostic|LayoutProblem|ContentProblem|(Expression|ExpressionSyntax|InvalidValue)Error)$"
 )
 CODE = re.compile(r"[a-z]+(-[a-z0-9]+)+")
+# What a description names as it is written in requests: fields, patterns, paths, headers and parameters with values.
+NAMES = re.compile(
+    r"\{[^}]*\}|<[^>]*>|\b\w+_\w+|/v2/\S+\b|\b[A-Z]\w+-[A-Z][A-Za-z-]+\b|@\w+|\b\w+=\w+"
+)
 
 
 def list_texts() -> Iterator[tuple[str, str | None, str]]:
@@ -79,6 +85,30 @@ def test_translations_have_the_values_of_their_messages():
             value for _, value, _, _ in Formatter().parse(message.translation) if value is not None
         }
         assert used <= {str(number) for number in range(len(message.literals) - 1)}, message
+
+
+def list_described(value: Any) -> Iterator[str]:
+    """Yield the texts of an OpenAPI description."""
+    for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if name in DESCRIBED and isinstance(each, str):
+            yield each
+        elif isinstance(each, dict | list | tuple):
+            yield from list_described(each)
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_the_catalogue_has_the_texts_of_the_description_and_no_other(language):
+    texts = read_texts(f"reference.{language}.po")[None]
+    assert set(list_described(describe_api())) - {""} == set(texts)
+    assert "" not in texts.values()
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_the_texts_of_the_description_keep_code_names_and_numbers(language):
+    for english, translated in read_texts(f"reference.{language}.po")[None].items():
+        for same in (r"`[^`]*`", r"\d+"):  # digits alone: 100,000 is 100.000 in German
+            assert sorted(re.findall(same, translated)) == sorted(re.findall(same, english))
+        assert [name for name in NAMES.findall(english) if name not in translated] == []
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_the_python_of_the_readme_runs(run, tmp_path) -> None:
 
 TUTORIALS = [
     ("first-invoice", "invoice-1.pdf", ["Möbel Hansen & Söhne", "24103 Kiel", "1,608.00"]),
+    ("first-invoice.de", "invoice-1.pdf", ["Möbel Hansen & Söhne", "24103 Kiel", "1,608.00"]),
     ("night-batch", "letters/001.pdf", ["Rostock", "Hamburg", "Kiel"]),
     ("from-html", "invoice.pdf", ["Canal Bicycles", "515.50"]),
     ("from-word", "letters.pdf", ["Ms Adler", "31 December 2026", "Mr Brandt", "1,250.50"]),

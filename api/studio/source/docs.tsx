@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { askJson } from "./lib/api";
 import { useLoad } from "./lib/load";
-import { count, t } from "./lib/messages";
+import { count, currentLanguage, t } from "./lib/messages";
 import { Try } from "./docs/attempt";
 import { type Description, listOperations, type Operation, type Schema } from "./docs/description";
 import { Samples, Text } from "./docs/parts";
@@ -12,7 +12,7 @@ import { LanguageChoice } from "./ui/language";
 import { Badge, Field, Result, Wide } from "./ui/parts";
 
 function Docs() {
-  const read = useLoad(() => askJson<Description>("GET", "/docs/openapi.json"), []);
+  const read = useLoad(() => askJson<Description>("GET", "/docs/openapi.json"), [currentLanguage()]);
   const [, redraw] = useState(0);
   const [key, setKey] = useState("");
   const [sought, setSought] = useState("");
@@ -49,12 +49,12 @@ function Docs() {
                 {count("docs.found", found.length)}
               </p>
             </search>
-            {description.tags.map(({ name }) => {
+            {description.tags.map(({ name, "x-displayName": title }) => {
               const own = found.filter((each) => each.tag === name);
               return (
                 own.length > 0 && (
-                  <div key={name} lang="en">
-                    <h2>{name}</h2>
+                  <div key={name}>
+                    <h2>{title}</h2>
                     <ul>
                       {own.map((each) => (
                         <li key={each.id}>
@@ -91,7 +91,7 @@ function Docs() {
               <>
                 <h2>{t("docs.events")}</h2>
                 {Object.entries(description.webhooks).map(([name, { post }]) => (
-                  <section key={name} id={post.operationId} lang="en">
+                  <section key={name} id={post.operationId}>
                     <h3>{name}</h3>
                     <Text of={post.description} />
                     <Fields of={Object.values(post.requestBody?.content ?? {})[0]?.schema ?? {}} label={name} />
@@ -101,7 +101,7 @@ function Docs() {
                 {Object.entries(description.components.schemas)
                   .filter(([, schema]) => schema.properties)
                   .map(([name, schema]) => (
-                    <section key={name} id={name} lang="en">
+                    <section key={name} id={name}>
                       <h3>{name}</h3>
                       <Fields of={schema} label={name} />
                     </section>
@@ -121,7 +121,7 @@ function OperationPart({ of: operation, sendWith }: { of: Operation; sendWith: s
   const title = useId();
   return (
     <section class="operation" id={operation.id} aria-labelledby={title}>
-      <div lang="en">
+      <div>
         <h2 id={title}>{operation.summary}</h2>
         <p class="call">
           <span class={`method ${operation.method}`}>{operation.method}</span> <code>{operation.path}</code>

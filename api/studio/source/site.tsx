@@ -6,7 +6,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import type { Description } from "./docs/description";
 import { Failure } from "./lib/api";
 import { useLoad } from "./lib/load";
-import { count, t } from "./lib/messages";
+import { count, currentLanguage, t } from "./lib/messages";
 import { Parts } from "./site/markdown";
 import { CHAPTERS, ELEMENTS, findPage, HOME, LANGUAGE, type Page, plain, readSite, type Site, type Source } from "./site/pages";
 import { type Entry, find, makeIndex } from "./site/search";
@@ -18,14 +18,14 @@ const GUIDES = ["Tutorials", "Write templates", REFERENCE, "Operate", "Explanati
 
 /** Read what changes only with the farm: the browser asks whether it did. */
 async function read<T>(path: string): Promise<T> {
-  const answer = await fetch(path, { credentials: "same-origin" }).catch(() => null);
+  const headers = { "Accept-Language": currentLanguage() };
+  const answer = await fetch(path, { credentials: "same-origin", headers }).catch(() => null);
   if (!answer?.ok) throw new Failure(answer?.status ?? 0, t("error.unknown"), null);
   return answer.json();
 }
 
 function Documentation() {
   const site = useLoad(async () => readSite((await read<{ pages: Source[] }>("/docs/pages.json")).pages), []);
-  const [, redraw] = useState(0);
   return (
     <div class="site">
       <a class="skip" href="#main">
@@ -41,7 +41,7 @@ function Documentation() {
           <a href="/studio/">Studio</a>
         </nav>
         {site.data && <Search site={site.data} />}
-        <LanguageChoice onChange={() => redraw((n) => n + 1)} />
+        <LanguageChoice onChange={() => location.reload()} />
       </header>
       <Result of={site}>{(known) => <Shown site={known} address={location.pathname === "/" ? HOME : decodeURIComponent(location.pathname)} />}</Result>
     </div>
@@ -64,7 +64,7 @@ function Shown({ site, address }: { site: Site; address: string }) {
   return (
     <>
       <Contents site={site} page={found?.page ?? null} />
-      <main id="main" tabIndex={-1} lang="en">
+      <main id="main" tabIndex={-1} lang={found?.page.language ?? "en"}>
         {found ? <Article site={site} page={found.page} /> : address === HOME ? <Home site={site} /> : <Nothing />}
       </main>
     </>
@@ -97,8 +97,8 @@ function Contents({ site, page }: { site: Site; page: Page | null }) {
           <div key={section} lang="en">
             <h2>{section}</h2>
             <ul class={section === ELEMENTS ? "names" : ""}>
-              {listSection(site, section).map(({ address, title }) => (
-                <li key={address}>
+              {listSection(site, section).map(({ address, title, language }) => (
+                <li key={address} lang={language}>
                   <a href={address} aria-current={address === page?.address ? "page" : undefined}>
                     {title}
                   </a>
@@ -113,15 +113,15 @@ function Contents({ site, page }: { site: Site; page: Page | null }) {
 }
 
 /** The pages of a section; the reference has the API and the start of the language too. */
-function listSection(site: Site, section: string): { address: string; title: string; text: string }[] {
+function listSection(site: Site, section: string): Pick<Entry, "address" | "title" | "language" | "text">[] {
   const own = site.pages.filter((page) => page.section === section);
   if (section === ELEMENTS) own.sort((a, b) => (a.title < b.title ? -1 : 1));
-  const shown = own.map(({ address, title, parts }) => ({ address, title, text: firstSentence(parts.map(({ text }) => text)) }));
+  const shown = own.map(({ address, title, language, parts }) => ({ address, title, language, text: firstSentence(parts.map(({ text }) => text)) }));
   if (section !== REFERENCE) return shown;
-  const language = site.pages.find(({ address }) => address === LANGUAGE);
+  const start = site.pages.find(({ address }) => address === LANGUAGE);
   return [
-    { address: "/docs", title: "API", text: "Every call with its fields and samples, and a form that sends it." },
-    { address: LANGUAGE, title: language?.title ?? "", text: firstSentence(language?.parts.map(({ text }) => text) ?? []) },
+    { address: "/docs", title: "API", language: "en", text: "Every call with its fields and samples, and a form that sends it." },
+    { address: LANGUAGE, title: start?.title ?? "", language: "en", text: firstSentence(start?.parts.map(({ text }) => text) ?? []) },
     ...shown,
   ];
 }
@@ -142,8 +142,8 @@ function Home({ site }: { site: Site }) {
         <section key={section} aria-labelledby={section}>
           <h2 id={section}>{section}</h2>
           <ul class="cards">
-            {listSection(site, section).map(({ address, title, text }) => (
-              <li key={address}>
+            {listSection(site, section).map(({ address, title, language, text }) => (
+              <li key={address} lang={language}>
                 <a href={address}>{title}</a>
                 <p>{text}</p>
               </li>
@@ -165,8 +165,8 @@ function Article({ site, page }: { site: Site; page: Page }) {
       <article>
         <Parts of={page.parts} site={site} page={page} />
         <nav class="around" aria-label={t("site.around")}>
-          {before && <a href={before.address}>← {before.title}</a>}
-          {after && <a href={after.address}>{after.title} →</a>}
+          {before && <a href={before.address} lang={before.language}>← {before.title}</a>}
+          {after && <a href={after.address} lang={after.language}>{after.title} →</a>}
         </nav>
       </article>
       {heads.length > 2 && (
@@ -234,9 +234,9 @@ function Search({ site }: { site: Site }) {
           {found.length === 0 ? (
             <p class="soft">{t("site.none", { words: sought.trim() })}</p>
           ) : (
-            <ol ref={list} lang="en">
-              {found.map(({ address, title, place, text }) => (
-                <li key={address + title}>
+            <ol ref={list}>
+              {found.map(({ address, title, place, text, language }) => (
+                <li key={address + title} lang={language}>
                   <a href={address} onClick={() => setSought("")}>
                     <b>{title}</b> <span>{place}</span>
                     <em>{text.slice(0, 140)}</em>

@@ -55,7 +55,7 @@ interface Written {
 
 export interface Description {
   info: { title: string; version: string; description: string };
-  tags: { name: string; description: string }[];
+  tags: { name: string; "x-displayName": string; description: string }[];
   paths: Record<string, Record<string, Written>>;
   webhooks: Record<string, { post: Written }>;
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> };

@@ -4,6 +4,7 @@ export interface Source {
   name: string;
   title: string;
   section: string;
+  language: string;
   path: string;
   text: string;
 }
@@ -21,6 +22,7 @@ export interface Page {
   address: string;
   title: string;
   section: string;
+  language: string;
   path: string;
   parts: Part[];
 }
@@ -53,12 +55,12 @@ export function readSite(sources: Source[]): Site {
   return { pages, anchors, paths: new Map(sources.map(({ path, name }) => [path, HOME + name])) };
 }
 
-function readPage({ name, title, section, path, text }: Source): Page {
-  return { address: HOME + name, title, section, path, parts: splitParts(text) };
+function readPage({ name, title, section, language, path, text }: Source): Page {
+  return { address: HOME + name, title, section, language, path, parts: splitParts(text) };
 }
 
 /** The language has a page for each chapter and, in its last one, for each element. */
-function readLanguage({ title, path, text }: Source): Page[] {
+function readLanguage({ title, language, path, text }: Source): Page[] {
   const pages: Page[] = [];
   let inElements = false;
   for (const part of splitParts(text)) {
@@ -68,6 +70,7 @@ function readLanguage({ title, path, text }: Source): Page[] {
         address: pages.length ? `${LANGUAGE}/${part.anchor}` : LANGUAGE,
         title: pages.length ? plain(part.title) : title,
         section: part.level === 3 ? ELEMENTS : CHAPTERS,
+        language,
         path,
         parts: [part],
       });

@@ -2,6 +2,7 @@
 
 import MiniSearch from "minisearch";
 import { type Description, listOperations } from "../docs/description";
+import { currentLanguage } from "../lib/messages";
 import { ELEMENTS, LANGUAGE, plain, type Site } from "./pages";
 
 export interface Entry {
@@ -9,6 +10,7 @@ export interface Entry {
   title: string;
   place: string;
   text: string;
+  language: string;
 }
 
 const SHOWN = 20;
@@ -22,7 +24,7 @@ export function makeIndex(site: Site, description: Description | null): MiniSear
   const index = new MiniSearch<Entry>({
     idField: "id",
     fields: ["title", "place", "text"],
-    storeFields: ["address", "title", "place", "text"],
+    storeFields: ["address", "title", "place", "text", "language"],
     searchOptions: { boost: { title: 8, place: 2 }, prefix: true, fuzzy: (term) => (term.length > 4 ? 0.2 : false), combineWith: "AND" },
   });
   const entries = [...listEntries(site), ...(description ? listCalls(description) : [])];
@@ -41,28 +43,30 @@ export function find(index: MiniSearch<Entry>, words: string): Entry[] {
 
 function* listEntries(site: Site): Generator<Entry> {
   for (const page of site.pages) {
+    const { language } = page;
     const place = page.address.startsWith(LANGUAGE) ? (page.section === ELEMENTS ? "element" : "language") : page.section;
     for (const [at, part] of page.parts.entries()) {
       const address = at ? `${page.address}#${part.anchor}` : page.address;
       const title = at ? plain(part.title) : page.title;
       const isIndex = part.anchor === "index-of-attributes"; // has everything once more
       const text = isIndex ? "" : plain(part.text.replace(FENCE, "").replace(ROW, "").replace(ERROR, ""));
-      yield { address, title, place: at ? `${place} · ${page.title}` : place, text };
+      yield { address, title, place: at ? `${place} · ${page.title}` : place, text, language };
       for (const [, anchor, name = "", rest = ""] of part.text.matchAll(ROW)) {
-        yield { address: `${page.address}#${anchor}`, title: name, place: `${page.title} · attribute`, text: plain(rest) };
+        yield { address: `${page.address}#${anchor}`, title: name, place: `${page.title} · attribute`, text: plain(rest), language };
       }
       for (const [, name = "", rest = ""] of isIndex ? [] : part.text.matchAll(NAMED_ROW)) {
-        yield { address: `${page.address}#${part.anchor}`, title: name, place: `${place} · ${page.title}`, text: plain(rest) };
+        yield { address: `${page.address}#${part.anchor}`, title: name, place: `${place} · ${page.title}`, text: plain(rest), language };
       }
       for (const [, code = "", message = ""] of part.text.matchAll(ERROR)) {
-        yield { address, title: code, place: `${page.title} · ${FINDING}`, text: plain(message) };
+        yield { address, title: code, place: `${page.title} · ${FINDING}`, text: plain(message), language };
       }
     }
   }
 }
 
 function* listCalls(description: Description): Generator<Entry> {
+  const language = currentLanguage();
   for (const { id, method, path, summary, description: text } of listOperations(description)) {
-    yield { address: `/docs#${id}`, title: summary, place: `API · ${method.toUpperCase()} ${path}`, text: `${id} ${plain(text)}` };
+    yield { address: `/docs#${id}`, title: summary, place: `API · ${method.toUpperCase()} ${path}`, text: `${id} ${plain(text)}`, language };
   }
 }

@@ -96,6 +96,17 @@ def test_one_search_finds_pages_the_language_and_calls(open_docs, words, title, 
     expect(page).to_have_url(re.compile(re.escape(end)))
 
 
+def test_pages_are_german_for_readers_of_german(open_docs):
+    page = open_docs("first-invoice", locale="de-DE")
+    expect(page.get_by_role("heading", name="Eine erste Rechnung")).to_be_visible()
+    page.get_by_role("link", name="Das Studio").click()
+    expect(page.get_by_role("article")).to_contain_text("Eine Webseite für Autoren von Vorlagen")
+    page.goto("/docs/studio#signing-in")
+    expect(page.get_by_role("heading", name="Anmelden")).to_be_in_viewport()
+    page.get_by_label("Sprache").select_option("en")
+    expect(page.get_by_role("heading", name="Signing in")).to_be_in_viewport()
+
+
 def test_what_is_not_there_is_said(open_docs):
     page = open_docs(locale="de-DE")
     page.get_by_role("searchbox", name="Dokumentation durchsuchen").fill("xyzzy")

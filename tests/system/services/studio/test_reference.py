@@ -37,6 +37,16 @@ def test_every_call_is_there_and_found_by_its_words(open_reference):
     expect(page.locator(".operation")).to_have_count(1)
 
 
+def test_its_texts_are_in_the_language_of_the_page(open_reference):
+    page = open_reference(locale="de-DE")
+    call = find_call(page, "Ein PDF rendern")
+    expect(call).to_contain_text("Die Vorlage, mit der gerendert wird.")
+    expect(page.get_by_role("heading", name="Aufträge", exact=True)).to_be_visible()
+    expect(page.locator("#Finding")).to_contain_text("Beschreibung des Problems.")
+    page.get_by_label("Sprache").select_option("en")
+    expect(find_call(page, "Render a PDF")).to_contain_text("The template to render with.")
+
+
 @pytest.mark.parametrize("label", ["curl", "Python", "JavaScript"])
 def test_a_copied_sample_runs_as_it_stands(open_reference, account, address, label, tmp_path):
     page = open_reference()
@@ -63,7 +73,7 @@ def test_a_copied_sample_runs_as_it_stands(open_reference, account, address, lab
 def test_a_call_is_sent_with_the_key_and_the_values_typed_in(open_reference, account):
     template = account.store_template(b"<document><flow/></document>")
     page = open_reference(locale="de-DE")
-    call = find_call(page, "Read a template")
+    call = find_call(page, "Eine Vorlage lesen")
     call.get_by_text("Ausprobieren").click()
     call.get_by_label("template", exact=True).fill(template)
     call.get_by_role("button", name="Senden").click()
@@ -71,8 +81,8 @@ def test_a_call_is_sent_with_the_key_and_the_values_typed_in(open_reference, acc
     page.get_by_label("API-Schlüssel").fill(account.api_key)
     call.get_by_role("button", name="Senden").click()
     expect(call.locator(".answer")).to_contain_text("200 OK")
-    expect(call.get_by_role("group", name="Antwort: Read a template")).to_contain_text(template)
-    expect(call.get_by_role("group", name="Beispiel: Read a template")).to_contain_text(template)
+    expect(call.get_by_role("group", name="Antwort: Eine Vorlage lesen")).to_contain_text(template)
+    expect(call.get_by_role("group", name="Beispiel: Eine Vorlage lesen")).to_contain_text(template)
 
 
 def test_a_pdf_is_saved_from_the_form(open_reference, account):
@@ -89,9 +99,9 @@ def test_a_pdf_is_saved_from_the_form(open_reference, account):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_reference_has_no_finding_of_axe(open_reference, find_violations, scheme):
     page = open_reference(color_scheme=scheme, locale="de-DE")
-    find_call(page, "Render many documents").get_by_text("Ausprobieren").click()
+    find_call(page, "Viele Dokumente rendern").get_by_text("Ausprobieren").click()
     # One component writes every call; axe takes minutes for all of them.
-    page.get_by_role("searchbox").fill("merged")
+    page.get_by_role("searchbox").fill("zusammengeführt")
     expect(page.locator(".operation").nth(12)).not_to_be_attached()
     assert page.locator(".operation").count() > 1
     assert find_violations(page) == []
