@@ -272,8 +272,8 @@ class RunRoutes(Routes):
         batches = self._ports.cell(batch.account_id).batches
         if batch.status.is_final and changed:
             batches.arrange(batch)
-        elif not is_release:
-            batches.cancel(batch)  # a proof is rejected before the end; one that has ended stays
+        elif not (batch.status.is_final or is_release):
+            batches.report_cancelled(batch)  # its proof is rejected
         return self.read_run_account(batch_id)
 
     @get(

@@ -178,6 +178,7 @@ def receive_batch(
                 principal,
                 ports,
                 has_record=not is_merged,
+                is_batch=True,
                 is_merged=is_merged,
                 hours=plan.plan.keep.result_hours if plan else None,
             ),

@@ -22,7 +22,7 @@ from shared.templates.linking import pin_content
 from shared.templates.pinning import read_pin, write_pin
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import EMPTY_SHA256
-from shared.webhooks.destinations import Destination, FileForm
+from shared.webhooks.destinations import Destination, FileForm, has_own_names
 from shared.webhooks.repository import find_target
 
 DEFAULT_FLOW: Final = "body"
@@ -188,6 +188,7 @@ def find_order(
     ports: Ports,
     *,
     has_record: bool,
+    is_batch: bool = False,
     is_merged: bool = False,
     hours: int | None = None,
 ) -> Order | None:
@@ -198,7 +199,8 @@ def find_order(
     Raises:
         ServiceError: 404, the account has no such destination; 400, its mails need values of a payload, and
             a result has not `has_record`, its Peppol envelopes need the invoice of each document, and files
-            are merged, or `send_at` is no moment of the time that results are kept.
+            are merged, its names are equal for all files of a batch, or `send_at` is no moment of the time that
+            results are kept.
     """
     account_id = principal.state.account_id
     destination_id, send_at = map(current_query().get, ("deliver", "send_at"))
@@ -219,6 +221,12 @@ def find_order(
         raise ServiceError(
             400,
             "The destination takes the invoice of each document: deliver PDFs that are not merged.",
+        )
+    if is_batch and not has_own_names(found.settings.name):
+        raise ServiceError(
+            400,
+            "The names of the destination are equal for all files of a batch, of which each would replace the one "
+            "before: deliver to a destination whose name has {job} or {index}.",
         )
     if send_at is None:
         return Order(found, None)

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 
 from shared.batches.plans import PROOF, Plan, RunFile, find_covered
 from shared.batches.records import Batch, BatchStatus, ItemStatus
-from shared.batches.repository import deliver_batch, read_batch
+from shared.batches.repository import cancel_batch, deliver_batch, read_batch
 from shared.batches.runs import (
     INDEX_NUMBER,
     PROOF_NUMBER,
@@ -84,8 +84,8 @@ def decide(
 ) -> tuple[Batch, int]:
     """Release or reject held documents, and return the batch as it was and the number of those that changed.
 
-    A proof can be released or rejected before its run has ended; then every document counts that has been
-    rendered, and a caller that rejects cancels the batch.
+    A proof can be released or rejected before its run has ended. Rejected, the batch is cancelled, and every document
+    counts that has been rendered; the caller reports it.
 
     Raises:
         ServiceError: 409, the batch holds no documents or has not ended, 410 if its documents have expired.
@@ -93,7 +93,7 @@ def decide(
     batch = _lock(session, batch_id)
     plan = _plan_of(batch)
     if not batch.status.is_final:
-        return batch, _decide_on_proof(session, batch, plan, wanted, is_release=is_release)
+        return batch, _decide_on_proof(session, batch, plan, wanted, at, is_release=is_release)
     if batch.status is BatchStatus.CANCELLED and not is_release:
         return batch, 0
     _check_deliverable(batch, at)
@@ -110,7 +110,13 @@ def decide(
 
 
 def _decide_on_proof(
-    session: Session, batch: Batch, plan: Plan, wanted: HeldDocuments, *, is_release: bool
+    session: Session,
+    batch: Batch,
+    plan: Plan,
+    wanted: HeldDocuments,
+    at: datetime,
+    *,
+    is_release: bool,
 ) -> int:
     if wanted != HeldDocuments(reason=PROOF) or plan.hold.proof is None:
         raise ServiceError(
@@ -122,6 +128,7 @@ def _decide_on_proof(
         columns = batch_items.c
         condition = and_(columns.batch_id == batch.id, columns.release.is_(None))
         is_rendered = columns.status == ItemStatus.SUCCEEDED
+        cancel_batch(session, batch.id, at=at)
         return _mark(session, and_(condition, is_rendered), None, REJECTED)
     session.execute(update(batches).where(batches.c.id == batch.id).values(is_proof_released=True))
     return 0 if batch.is_proof_released else 1

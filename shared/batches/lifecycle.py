@@ -99,8 +99,11 @@ class BatchLifecycle:
         """
         with self.database.session() as session:
             cancelled = cancel_batch(session, batch.id, at=now())
-        if not cancelled:
-            return
+        if cancelled:
+            self.report_cancelled(batch)
+
+    def report_cancelled(self, batch: Batch) -> None:
+        """Stop the slices of a batch that was cancelled, notify its waiters, and delete its body."""
         # Without Redis a running slice continues for its two seconds, and its PDFs are kept.
         with suppress(Unavailable):
             self.queue.stop(batch.id)

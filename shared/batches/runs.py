@@ -27,7 +27,7 @@ from shared.batches.plans import (
     find_covered,
     find_held_sets,
 )
-from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
+from shared.batches.records import Batch, BatchOutput, BatchStatus, ItemStatus, item_job_id
 from shared.batches.repository import count_items
 from shared.db.session import Session
 from shared.db.tables import batch_files, batch_items, webhook_deliveries
@@ -265,11 +265,11 @@ def read_account(session: Session, batch: Batch) -> RunAccount:
     delivered = is_open = 0
     left = rendered - held - rejected
     pages = counts.pages
-    if batch.plan is None:
+    if batch.output is not BatchOutput.MERGED:
         delivered = rendered
     elif batch.status is BatchStatus.FINISHED and batch.error is None:
-        delivered = sum(file.documents for file in files)
-        pages = sum(file.pages for file in files)
+        delivered = sum(file.documents for file in files) if batch.plan else rendered
+        pages = sum(file.pages for file in files) if batch.plan else pages
         if batch.decisions > batch.arranged:
             is_open = left - delivered
         else:

@@ -233,6 +233,11 @@ def name_file(pattern: str, extension: str, **about: Any) -> str:
     return PLACEHOLDER.sub(lambda found: _make_safe(values[found[1]]), pattern) + extension
 
 
+def has_own_names(pattern: str) -> bool:
+    """Return whether the names of the files of a batch are different."""
+    return not {"job", "index"}.isdisjoint(PLACEHOLDER.findall(pattern))
+
+
 def name_last_file(pattern: str, extension: str, *, batch: str, at: datetime) -> str:
     """Return the name of the index or manifest of a batch, in the folder that its files share."""
     shared: list[str] = []

@@ -102,6 +102,8 @@ def check_destination(settings: DestinationRequest) -> Address:
         address = parse_address(settings.url)
         _check_name(settings.name)
         _check_kind(address.kind, settings)
+        if address.kind is DestinationKind.S3:
+            _sign_for_s3(address, settings.secret, "test")  # checks bucket and region
     except ValueError as error:
         raise ServiceError(400, f"Invalid destination: {error}.") from error
     return address
@@ -234,20 +236,23 @@ def _load_private_key(text: str) -> PKey:
     raise ValueError("the secret is no private key without a passphrase")
 
 
-def _send_to_s3(sending: _Sending) -> PostResult:
+def _sign_for_s3(address: Address, secret: str, name: str) -> str:
     from minio import Minio
 
-    address = sending.address
-    # Signed here and sent by the guarded way out, which the client's own connections would go around.
     client = Minio(
         f"{address.target.host}:{address.target.port}",
         access_key=address.user,
-        secret_key=sending.endpoint.secret,
+        secret_key=secret,
         secure=address.scheme == "s3",
         region=address.region,
     )
-    key = posixpath.join(address.folder, sending.item.name)
-    url = client.presigned_put_object(address.bucket, key, expires=timedelta(hours=1))
+    key = posixpath.join(address.folder, name)
+    return client.presigned_put_object(address.bucket, key, expires=timedelta(hours=1))
+
+
+def _send_to_s3(sending: _Sending) -> PostResult:
+    # Signed here and sent by the guarded way out, which the client's own connections would go around.
+    url = _sign_for_s3(sending.address, sending.endpoint.secret, sending.item.name)
     return _put(sending, url, {})
 
 

@@ -49,6 +49,8 @@ def test_a_destination_is_201_without_its_secret(caller, database):
         ({"url": 3}, "url"),
         ({"url": URL, "retries": 3}, "retries"),
         ({"url": URL, "name": "../{job}"}, "name"),
+        ({"url": "s3://ada@8.8.8.8/b/in", "secret": "s"}, "invalid bucket name b"),
+        ({"url": "s3://ada@8.8.8.8/letters?region=a%20b", "secret": "s"}, "region"),
     ],
 )
 def test_a_destination_that_is_not_allowed_is_400(caller, fields, told):
@@ -218,6 +220,14 @@ def test_merged_files_are_not_ordered_for_peppol(caller, template, query):
     answer = caller.post(path, data=b"{}\n", content_type="application/x-ndjson")
     assert answer.status_code == 400
     assert "invoice of each document" in answer.json["message"]
+
+
+def test_a_batch_is_not_delivered_to_one_name(caller, template):
+    path = f"/v2/batches?template={template}&subject=c-1&deliver="
+    for name, status in (("{date}/{key}", 400), ("{key}/{index}", 202)):
+        made = add(caller, name=name)
+        answer = caller.post(path + made, data=b"{}\n", content_type="application/x-ndjson")
+        assert (name, answer.status_code) == (name, status)
 
 
 def test_only_a_render_on_record_is_delivered(caller):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO, StringIO
@@ -11,6 +12,7 @@ import pikepdf
 import pytest
 from sqlalchemy import update
 
+from shared.batches.lifecycle import BatchLifecycle
 from shared.batches.repository import find_batch
 from shared.clock import now
 from shared.db.queries import find_retention
@@ -275,6 +277,20 @@ def test_files_of_decisions_in_close_succession_are_all_delivered(
     assert ordered.count(".csv") > 1
 
 
+def test_a_batch_without_a_plan_is_delivered_once_it_is_merged(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson(DOCUMENTS), output="merged")
+    assert slices.work_once()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["failed"], account["open"]) == (0, 1, 5)
+    caller.delete(f"/v2/batches/{batch_id}")
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["failed"], account["cancelled"]) == (0, 1, 5)
+    batch_id = accept(caller, numbered, ndjson(DOCUMENTS), output="merged")
+    slices.work_off()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["failed"], account["pages"] > 4) == (5, 1, True)
+
+
 def _die(*_, **__):
     raise KilledError
 
@@ -336,6 +352,17 @@ def test_a_rejected_proof_cancels_its_run(caller, proved, slices):
     assert (account["delivered"], account["open"]) == (0, 0)
     assert account["rejected"] >= 2
     decide(caller, proved, "release", 409)
+
+
+def test_a_rejected_proof_cancels_its_run_though_its_front_dies(
+    caller, proved, slices, monkeypatch
+):
+    monkeypatch.setattr(BatchLifecycle, "report_cancelled", _die)
+    with suppress(KilledError):
+        caller.post(f"/v2/batches/{proved}/reject", json={"reason": "proof"})
+    slices.work_off()
+    assert caller.get(f"/v2/batches/{proved}").json["status"] == "cancelled"
+    assert account_of(caller, proved)["rejected"] >= 2
 
 
 def test_a_run_whose_proof_is_released_while_its_files_are_written_is_repeated(
