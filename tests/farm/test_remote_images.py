@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 from io import BytesIO
+from types import SimpleNamespace
 
 import pikepdf
 import pytest
@@ -193,6 +194,24 @@ def test_a_document_names_only_so_many_addresses(images, serve):
     with pytest.raises(ImageUnavailableError, match="50 addresses"):
         images.find(server.url("/one-more"))
     assert images.find(server.url("/0")) == draw()
+
+
+def test_the_next_document_of_a_part_asks_for_nothing_again(monkeypatch):
+    monkeypatch.setattr(remote_images, "_BYTES_KEPT", 25)
+    asked = []
+    fetcher = SimpleNamespace(
+        download=lambda request, file: (asked.append(request.url), file.write(b"x" * 10), 200)[2]
+    )
+    images = RemoteImages(fetcher, "acc_1")
+    for _ in range(2):
+        for number in range(3):
+            images.find(f"http://x/{number}")
+        images.begin_document()
+    assert asked == ["http://x/0", "http://x/1", "http://x/2", "http://x/2"]
+    for number in range(MAX_REMOTE_IMAGES + 2):  # and two that are kept
+        images.find(f"http://x/{number}")
+    with pytest.raises(RemoteLimitError, match="50 addresses"):
+        images.find("http://x/one-more")
 
 
 def test_a_document_takes_only_so_many_bytes(open_fetcher_url, serve, monkeypatch):

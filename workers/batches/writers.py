@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import zlib
-from collections import defaultdict
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import BinaryIO, Final, Protocol, cast
+from typing import BinaryIO, Final, cast
 
 from shared.batches.csv_rows import InvalidRow
 from shared.batches.plans import (
@@ -22,7 +22,6 @@ from shared.batches.plans import (
     read_values,
 )
 from shared.batches.records import Batch, DocumentResult, PdfLocation
-from shared.clock import ticks
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB
 from shared.telemetry import metrics
@@ -35,44 +34,51 @@ from workers.engine.merged_pdf import (
     measure_documents,
     read_marks,
 )
-from workers.engine.ports import (
-    FontFile,
-    ImageUnavailableError,
-    Payload,
-    Rendered,
-    RenderOptions,
-    Resources,
-    Stage,
-)
+from workers.engine.ports import Payload, Rendered, RenderOptions
 from workers.render.failures import summarise
-from workers.render.remote_images import RemoteLimitError
-from workers.render.run import RenderContext
+from workers.render.run import RenderContext, StageTimer
 
 _ENTRY_BYTES: Final = 200  # of a PDF in a ZIP, without its name
 _SPOOL_BYTES: Final = 8 * MB  # larger parts are on disk
-_REMOTE_BYTES_KEPT: Final = 32 * MB  # of remote images, for the documents of a part
 
 
-class Writer(Protocol):
-    """Renders documents one by one into the output of a slice."""
+class Writer(ABC):
+    """Renders documents one by one into the output of a slice; they share images and the timer of their stages."""
 
-    @property
-    def size(self) -> int:
-        """The number of bytes written; merged PDFs count at the end only."""
+    size = 0  # of the output in bytes; known of merged PDFs after closing only
+
+    def __init__(self, batch: Batch, context: RenderContext) -> None:
+        self._batch = batch
+        self._template = context.templates.get(batch.pinned)
+        self._images = context.images.of_account(batch.account_id, batch.workspace_id)
+        self._timer = StageTimer()
+        self._observer = context.observer
 
     def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
-        """Render a document.
+        """Render a document, and report its stages.
 
         Raises the exceptions of the engine, and `ServiceError` for an invalid row.
         """
+        payload = to_payload(document)
+        self._images.begin_document()
+        self._timer.restart()
+        result = self._add(index, payload)
+        for stage, milliseconds in self._timer.restart().items():
+            self._observer.observe(metrics.STAGE_SECONDS, milliseconds / 1000, stage)
+        return result
 
+    @abstractmethod
+    def _add(self, index: int, payload: Payload) -> DocumentResult: ...
+
+    @abstractmethod
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the output and its size in bytes, None if it is empty."""
 
     def complete(self, ended: Sequence[DocumentResult]) -> Sequence[DocumentResult]:
         """Return the results of the documents of a closed output."""
+        return ended
 
-    def discard(self) -> None:
+    def discard(self) -> None:  # noqa: B027 - merged PDFs are in memory
         """Discard the output."""
 
 
@@ -85,25 +91,19 @@ def open_writer(batch: Batch, context: RenderContext) -> Writer:
     return (FileWriter if batch.has_own_pdfs else MergedPartWriter)(batch, context)
 
 
-class FileWriter:
+class FileWriter(Writer):
     """Writes separate PDFs, concatenated in one file."""
 
     def __init__(self, batch: Batch, context: RenderContext) -> None:
-        self._batch = batch
-        self._context = context
-        self._template = context.templates.get(batch.pinned)
+        super().__init__(batch, context)
+        self._engine = context.engine
         signer = context.signers.of_account(batch.account_id)
         self._options = replace(make_options(batch), signer=signer)
-        self._resources = _PartResources(context, batch)
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed after it is stored
-        self.size = 0
 
-    def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
-        """Render a document; see `Writer.add`."""
-        payload = to_payload(document)
-        self._resources.begin_document()
+    def _add(self, index: int, payload: Payload) -> DocumentResult:
         pdf, result = self._render(index, payload)
-        self._resources.end_document()
+        self._timer.stop()
         place = PdfLocation(self.size, len(pdf), zlib.crc32(pdf))
         self._file.write(pdf)
         self.size += len(pdf)
@@ -117,20 +117,16 @@ class FileWriter:
         own = {OWN_BYTES: most + _ENTRY_BYTES + 2 * len((result.filename or "").encode())}
         return result.replace(place=place, values={**(result.values or {}), **own})
 
-    def complete(self, ended: Sequence[DocumentResult]) -> Sequence[DocumentResult]:
-        """Return the results; see `Writer.complete`."""
-        return ended
-
     def _render(self, index: int, payload: Payload) -> tuple[bytes, DocumentResult]:
-        plan, resources = self._batch.plan, self._resources
+        plan, images, timer = self._batch.plan, self._images, self._timer
         if plan is not None and plan.has_sheets:
             part = MergedPart(
-                self._template, options=self._options, resources=resources, observer=resources
+                self._template, options=self._options, resources=images, observer=timer
             )
             added = part.add(payload, name=f"Document {index + 1}")
             return part.close() or b"", _describe(plan, index, payload, added)
-        rendered = self._context.engine.render(
-            self._template, payload, options=self._options, resources=resources, observer=resources
+        rendered = self._engine.render(
+            self._template, payload, options=self._options, resources=images, observer=timer
         )
         if plan is not None and plan.output is PlanOutput.ARCHIVE and not rendered.is_archive:
             raise ServiceError(
@@ -142,7 +138,6 @@ class FileWriter:
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the output; see `Writer.close`."""
-        self._resources.report_stages(self._context)
         if not self.size:
             self.discard()
             return None
@@ -154,36 +149,28 @@ class FileWriter:
         self._file.close()
 
 
-class MergedPartWriter:
+class MergedPartWriter(Writer):
     """Writes one PDF of all documents, with each font and image once."""
 
     def __init__(self, batch: Batch, context: RenderContext, *, what: str = "Document") -> None:
-        self._batch = batch
-        self._context = context
+        super().__init__(batch, context)
         self._what = what
-        self._surroundings = _PartResources(context, batch)
         self._part = MergedPart(
-            context.templates.get(batch.pinned),
+            self._template,
             options=make_options(batch),
-            resources=self._surroundings,
-            observer=self._surroundings,
+            resources=self._images,
+            observer=self._timer,
         )
         self._pages: list[int] = []
         self._sizes: list[dict[str, int]] = []
-        self.size = 0  # known after closing only
 
-    def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
-        """Render a document into the PDF; see `Writer.add`."""
-        payload = to_payload(document)
-        self._surroundings.begin_document()
+    def _add(self, index: int, payload: Payload) -> DocumentResult:
         added = self._part.add(payload, name=f"{self._what} {index + 1}")
-        self._surroundings.end_document()
         self._pages.append(added.pages)
         return _describe(self._batch.plan, index, payload, added)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the PDF; see `Writer.close`."""
-        self._surroundings.report_stages(self._context)
         pdf, plan = self._part.close(), self._batch.plan
         if pdf and plan and plan.counts_bytes:
             self._sizes = _measure(plan, pdf, self._pages)
@@ -196,9 +183,6 @@ class MergedPartWriter:
             each if each.error or not self._sizes else _add_size(each, next(sizes))
             for each in ended
         ]
-
-    def discard(self) -> None:
-        """Discard the output."""
 
 
 def _measure(plan: Plan, pdf: bytes, pages: Sequence[int]) -> list[dict[str, int]]:
@@ -225,77 +209,6 @@ def _describe(
     codes = (warning.code for warning in made.warnings)
     held = plan.find_hold(values, codes, left_out=made.warnings_left_out)
     return result.replace(values=values or None, held=held)
-
-
-class _PartResources:
-    """The engine's resources and stage observer for the documents of one part.
-
-    Stored images are resolved once for all of them, which saves a round trip to Redis per document.
-    URLs are requested once, even after a failure: a batch must not request a letterhead for each
-    document. Limits of remote images apply per document.
-    """
-
-    def __init__(self, context: RenderContext, batch: Batch) -> None:
-        self._images = context.images
-        self._batch = batch
-        self._stored: Resources = self._make_resources()
-        self._fetched: dict[str, bytes | ImageUnavailableError | None] = {}
-        self._bytes_left = _REMOTE_BYTES_KEPT
-        self._seconds = defaultdict[Stage, list[float]](list)
-        self.begin_document()
-
-    def begin_document(self) -> None:
-        self._remote: Resources | None = None
-        self._entered: list[tuple[Stage, float]] = []
-
-    def find_image(self, name: str) -> bytes | None:
-        return self._stored.find_image(name)
-
-    def find_remote_image(self, address: str) -> bytes | None:
-        found = self._fetched[address] if address in self._fetched else self._fetch(address)
-        if isinstance(found, ImageUnavailableError):
-            raise found
-        return found
-
-    def find_font(self, name: str) -> FontFile | None:
-        return self._stored.find_font(name)
-
-    def list_fonts(self) -> Sequence[str]:
-        return self._stored.list_fonts()
-
-    def _fetch(self, address: str) -> bytes | ImageUnavailableError | None:
-        self._remote = self._remote or self._make_resources()
-        try:
-            found = self._remote.find_remote_image(address)
-        except RemoteLimitError:
-            raise
-        except ImageUnavailableError as error:
-            self._fetched[address] = error
-            return error
-        if found is not None and len(found) <= self._bytes_left:
-            self._bytes_left -= len(found)
-            self._fetched[address] = found
-        return found
-
-    def _make_resources(self) -> Resources:
-        return self._images.of_account(self._batch.account_id, self._batch.workspace_id)
-
-    def enter(self, stage: Stage) -> None:
-        self._entered.append((stage, ticks()))
-
-    def end_document(self) -> None:
-        """Store the durations of its stages; failed documents are not counted."""
-        ended_at = ticks()
-        for stage, entered_at in reversed(self._entered):
-            self._seconds[stage].append(ended_at - entered_at)
-            ended_at = entered_at
-
-    def report_stages(self, context: RenderContext) -> None:
-        """Report the durations of the stages of each document."""
-        for stage, seconds in self._seconds.items():
-            for each in seconds:
-                context.observer.observe(metrics.STAGE_SECONDS, each, stage)
-        self._seconds.clear()
 
 
 def read_plan_marks(plan: Plan | None) -> SheetMarks | None:

@@ -30,6 +30,7 @@ from workers.engine.ports import ImageUnavailableError
 _PATIENCE_SECONDS: Final = REMOTE_IMAGE_SECONDS
 # A page number in a URL can change it in each layout pass.
 _MAX_ROUNDS: Final = 5
+_BYTES_KEPT: Final = 32 * MB  # of images, for the next documents of a part
 
 
 class RemoteLimitError(ImageUnavailableError):
@@ -37,7 +38,7 @@ class RemoteLimitError(ImageUnavailableError):
 
 
 class RemoteImages:
-    """The remote images of one job; each URL is requested once, even after a failure.
+    """The remote images of one job, or of a part of a batch; each URL is requested once, even after a failure.
 
     A document may use 50 URLs and 128 MB. The total time is limited by the render's budget.
     """
@@ -47,7 +48,22 @@ class RemoteImages:
         self._account_id = account_id
         self._found: dict[str, bytes | ImageUnavailableError] = {}
         self._bytes_left = MAX_REMOTE_BYTES
+        self._most = MAX_REMOTE_IMAGES
         self.wanted: list[str] = []  # URLs that are not fetched yet
+
+    def begin_document(self) -> None:
+        """Begin the next document of a part: limits apply to it anew, and what was found is not requested again.
+
+        A batch must not request a letterhead for each document, even after a failure.
+        """
+        kept, left = dict[str, bytes | ImageUnavailableError](), _BYTES_KEPT
+        for address, found in self._found.items():
+            size = len(found) if isinstance(found, bytes) else 0
+            if size <= left and not isinstance(found, RemoteLimitError):
+                kept[address] = found
+                left -= size
+        self._found, self._bytes_left = kept, MAX_REMOTE_BYTES
+        self._most = len(kept) + MAX_REMOTE_IMAGES
 
     def find(self, address: str) -> bytes:
         """Return the bytes of a URL.
@@ -64,7 +80,7 @@ class RemoteImages:
         return found
 
     def _find(self, address: str) -> bytes | ImageUnavailableError:
-        if len(self._found) >= MAX_REMOTE_IMAGES:
+        if len(self._found) >= self._most:
             return RemoteLimitError(
                 f"a document may name {MAX_REMOTE_IMAGES} addresses of images at most"
             )

@@ -168,7 +168,7 @@ class Images:
         )
 
     def of_account(self, account_id: str, workspace_id: str | None) -> WorkspaceImages:
-        """Return the images of an account's job; without a workspace only remote ones."""
+        """Return the images of an account's documents; without a workspace only remote ones."""
         return WorkspaceImages(self, workspace_id, RemoteImages(self._fetcher, account_id))
 
     def of_job(
@@ -250,6 +250,10 @@ class WorkspaceImages:
         self._remote = remote
         self._workspace_id = workspace_id
         self._found = FoundFiles() if found is None else found
+
+    def begin_document(self) -> None:
+        """Begin the next document of a part, which draws the same images; see `RemoteImages.begin_document`."""
+        self._remote.begin_document()
 
     @property
     def wanted(self) -> Sequence[str]:

@@ -121,6 +121,12 @@ class StageTimer:
         self._since = now
         return {stage: round(ms, 3) for stage, ms in self._milliseconds.items()}
 
+    def restart(self) -> Mapping[str, float]:
+        """Return what `stop` does, and begin anew."""
+        spent = self.stop()
+        self._milliseconds = {}
+        return spent
+
 
 # The watchdog ends the process this long after the alarm, if code catches it or stays in C; the queue
 # then counts the delivery as a crash.
