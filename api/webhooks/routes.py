@@ -309,8 +309,8 @@ class DeliveryRoutes(Routes):
     def redeliver(self, delivery_id: str) -> Response:
         """Deliver again.
 
-        For another day of attempts, whether the delivery failed or not; 409 while it is pending. A file can be
-        delivered as long as it is kept.
+        For another day of attempts, whether the delivery failed or not; 409 while it is pending, or if its webhook is
+        disabled. A file can be delivered as long as it is kept.
         """
         receive_fields(request, ())
         with self._ports.database.session() as session:

@@ -254,6 +254,8 @@ def _lock(session: Session, batch_id: str) -> Batch:
 
 
 def _plan_of(batch: Batch) -> Plan:
+    if batch.removed_at is not None:  # since its caller found it: a decision would keep its files
+        raise ServiceError(404, f"Batch {batch.id!r} does not exist.")
     if batch.plan is None:
         raise ServiceError(409, "A batch without a plan holds and reprints no documents.")
     return batch.plan

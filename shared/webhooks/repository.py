@@ -117,13 +117,17 @@ class Webhook(Receiver, frozen=True):
         Timestamp | None, doc("When its target responded 410; absent while it is enabled.")
     ] = None
 
-    def make_test(self, account_id: str, at: datetime) -> dict[str, Any]:
-        """Return the row of a test delivery; 409 while the webhook is disabled."""
+    def check_enabled(self) -> None:
+        """Raise a ServiceError, 409, while the webhook is disabled."""
         if self.disabled_at is not None:
             raise ServiceError(
                 409,
                 "The webhook is disabled: its target answered 410. Rotate its secret to enable it.",
             )
+
+    def make_test(self, account_id: str, at: datetime) -> dict[str, Any]:
+        """Return the row of a test delivery; 409 while the webhook is disabled."""
+        self.check_enabled()
         data = {"webhook_id": self.id}
         test = WebhookNotification(account_id, WebhookEvent.WEBHOOK_TEST, lambda: data)
         return _new_deliveries(test, [self.id], at)[0]
@@ -447,9 +451,11 @@ def redeliver(session: Session, account_id: str, delivery_id: str, *, at: dateti
     """Make an ended delivery due again, for a day of attempts; return it.
 
     Raises:
-        ServiceError: 404, the account has no delivery of that id; 409, it is pending.
+        ServiceError: 404, the account has no delivery of that id; 409, it is pending, or its webhook is disabled.
     """
-    find_delivery(session, account_id, delivery_id)
+    found = find_delivery(session, account_id, delivery_id)
+    if found.kind == WEBHOOK:
+        find_target(session, Webhook, account_id, found.target_id).check_enabled()
     columns = webhook_deliveries.c
     changed = session.execute(
         update(webhook_deliveries)

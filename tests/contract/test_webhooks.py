@@ -201,12 +201,16 @@ def test_a_test_is_one_pending_delivery_of_that_webhook(caller):
     assert "still pending" in again.json["message"]
 
 
-def test_a_disabled_webhook_is_not_tested_until_it_is_enabled(caller, database):
+def test_a_disabled_webhook_is_not_called_until_it_is_enabled(caller, database):
     webhook_id = add(caller).json["id"]
+    sent = caller.post(f"/v2/webhooks/{webhook_id}/test").json["id"]
     with database.session() as session:
         webhooks.disable_webhook(session, webhook_id, at=now())
-    answer = caller.post(f"/v2/webhooks/{webhook_id}/test")
-    assert answer.status_code == 409
-    assert "Rotate its secret" in answer.json["message"]
+    calls = (f"/v2/webhooks/{webhook_id}/test", f"/v2/deliveries/{sent}/redeliver")
+    for path in calls:
+        answer = caller.post(path)
+        assert (path, answer.status_code) == (path, 409)
+        assert "Rotate its secret" in answer.json["message"]
     caller.post(f"/v2/webhooks/{webhook_id}/rotate")
-    assert caller.post(f"/v2/webhooks/{webhook_id}/test").status_code == 202
+    assert caller.post(calls[0]).status_code == 202
+    assert caller.post(calls[1]).status_code == 202

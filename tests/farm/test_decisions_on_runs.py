@@ -12,12 +12,14 @@ import pikepdf
 import pytest
 from sqlalchemy import update
 
+from shared.batches import decisions
 from shared.batches.lifecycle import BatchLifecycle
-from shared.batches.repository import find_batch
+from shared.batches.repository import find_batch, list_due_batches
 from shared.clock import now
 from shared.db.queries import find_retention
 from shared.db.tables import accounts, batches
 from shared.encryption import SecretCipher, new_key
+from shared.errors import ServiceError
 from shared.outbound import Outbound, PostResult
 from shared.webhooks.destinations import FileSource
 from shared.webhooks.repository import Attempt, DeliveryStatus, lease_due, record_attempt
@@ -275,6 +277,23 @@ def test_files_of_decisions_in_close_succession_are_all_delivered(
     ordered = read_ordered()
     assert [name for name in ordered if name.endswith(".pdf")] == ["-1.pdf", "-2.pdf"]
     assert ordered.count(".csv") > 1
+
+
+def test_a_decision_that_meets_a_deletion_does_not_keep_the_files(caller, run, database):
+    batch_id = run()
+    caller.delete(f"/v2/batches/{batch_id}")
+    for change in (
+        lambda session: decisions.decide(
+            session, batch_id, decisions.HeldDocuments(), is_release=True, at=now()
+        ),
+        lambda session: decisions.order_reprint(
+            session, batch_id, decisions.Reprint(documents=(0,)), at=now()
+        ),
+    ):
+        with pytest.raises(ServiceError, match="does not exist"), database.session() as session:
+            change(session)
+    with database.snapshot() as session:
+        assert [each.id for each in list_due_batches(session, at=now(), limit=9)] == [batch_id]
 
 
 def test_a_batch_without_a_plan_is_delivered_once_it_is_merged(caller, numbered, slices):
