@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Protocol
 
 from babel import Locale
 from babel import dates as babel_dates
 from babel.core import get_global
+from babel.numbers import get_currency_precision
 from num2words import CONVERTER_CLASSES, num2words
 
 from workers.engine.data_tables import read_groups
@@ -31,6 +33,9 @@ _EXTENSION: Final = re.compile(r"-u((?:-[a-z0-9]{2,8})+)", re.IGNORECASE)
 GREGORIAN: Final = "gregorian"
 _BUDDHIST_OFFSET: Final = 543
 _DAYS_BEFORE_PERSIAN_ERA: Final = 226_895
+# The decimals with which num2words writes the currencies that Arabic knows.
+_ARABIC_DIGITS: Final = {"EGP": 2, "KWD": 2, "SAR": 2, "TND": 3}
+_EXACT_FLOATS: Final = 10**12  # Brazilian words are made from a float
 
 
 class CalendarDay(NamedTuple):
@@ -229,25 +234,41 @@ def make_spell(formats: HasLocale, currency: Value = None) -> Formatter:
     """Spell out an integer; with a currency's code, an amount with its minor unit."""
     if currency is not None and not isinstance(currency, str):
         raise ExpressionError(f"spell takes a currency's code, not {describe_type(currency)}")
-    lang = _find_language(formats.locale, "spell")
+    languages = _find_languages(formats.locale, "spell")
 
     def spell(value: Value) -> str:
         if currency is None:
-            return _convert(_require_integer(value, "spell"), lang, "cardinal")
+            return _convert(_require_integer(value, "spell"), languages[0], "cardinal")
         amount = _require_number(value, "spell")
-        try:
-            return _convert(amount, lang, "currency", currency=currency)
-        except NotImplementedError:
-            raise ExpressionError(
-                f'spell does not know the currency "{currency[:10]}" in {formats.locale.language}'
-            ) from None
+        for lang in languages:
+            with suppress(ExpressionError):
+                return _spell_amount(amount, currency, lang)
+        raise ExpressionError(
+            f'spell does not know the currency "{currency[:10]}" in {formats.locale.language}, '
+            f"or not the amount {amount}"
+        )
 
     return spell
 
 
+def _spell_amount(amount: Decimal, currency: str, lang: str) -> str:
+    """Spell out an amount, rounded as it is printed.
+
+    num2words writes riyals for currencies that Arabic does not know, and hundredths for thousandths.
+    """
+    digits = get_currency_precision(currency)
+    rounded = amount.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    written = _ARABIC_DIGITS.get(currency, -1) if lang == "ar" else 2
+    is_brazilian = (lang, currency) == ("pt_BR", "BRL") and abs(amount) < _EXACT_FLOATS
+    if written < 0 or (digits > written and rounded != rounded.to_integral_value()):
+        raise ExpressionError("its words would be wrong")
+    options = {} if is_brazilian else {"currency": currency}
+    return _convert(rounded, lang, "currency", **options)
+
+
 def make_ordinal(formats: HasLocale) -> Formatter:
     """Write an integer as an ordinal: 1st, 2., 3e."""
-    lang = _find_language(formats.locale, "ordinal")
+    lang = _find_languages(formats.locale, "ordinal")[0]
 
     def write_ordinal(value: Value) -> str:
         return _convert(_require_integer(value, "ordinal"), lang, "ordinal_num")
@@ -255,21 +276,25 @@ def make_ordinal(formats: HasLocale) -> Formatter:
     return write_ordinal
 
 
-def _find_language(locale: Locale, what: str) -> str:
-    for name in (f"{locale.language}_{locale.territory}", locale.language):
-        if name in CONVERTER_CLASSES:
-            return name
+def _find_languages(locale: Locale, what: str) -> list[str]:
+    """Return the languages of num2words for a locale, that of its territory first."""
+    names = (f"{locale.language}_{locale.territory}", locale.language)
+    if found := [name for name in names if name in CONVERTER_CLASSES]:
+        return found
     known = ", ".join(sorted({name.partition("_")[0] for name in CONVERTER_CLASSES}))
     raise ExpressionError(f"{what} does not know the language {locale.language}; it knows {known}")
 
 
 def _convert(value: Decimal | int, lang: str, form: str, **options: object) -> str:
-    try:
-        return str(num2words(value, lang=lang, to=form, **options)).strip()
-    except NotImplementedError:
-        raise
-    except Exception:  # noqa: BLE001 - its converters fail in ways of their own, one for each language
-        raise ExpressionError(f"{value} has no such form in the language {lang}") from None
+    words = ""
+    is_wrong = value < 0 and (lang == "vi" or form == "ordinal_num")  # other words than those of 3
+    is_endless = lang == "am" and not -(10**6) < value < 10**6  # its recursion has no bound
+    with suppress(Exception):  # its converters fail in ways of their own, one for each language
+        if not is_wrong and not is_endless:
+            words = str(num2words(value, lang=lang, to=form, **options)).strip()
+    if not words:
+        raise ExpressionError(f"{value} has no such form in the language {lang}")
+    return words
 
 
 def _require_number(value: Value, what: str) -> Decimal:
