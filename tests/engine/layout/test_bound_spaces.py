@@ -20,6 +20,7 @@ from workers.engine.tree.styles.computed import TextWrap
         ("fr", "1er~mars 24~décembre n°~3 art.~5 le mars 24. und"),
         ("es", "24~de diciembre núm.~3"),
         ("en", "no expression of this kind at all"),
+        ("de", "Von 12~345~678,90 bis 1~000 auf DE02~1203~0000~0000~2020~51 bei 100 200 300 400 500 600 oder 030 12 345"),
     ],
 )  # fmt: skip
 def test_expressions_of_a_language_are_bound(lang: str, text: str):
@@ -47,3 +48,13 @@ def test_an_expression_wider_than_its_line_breaks_at_its_space():
     inlines = [TextRun("120 kWh", style.text)]
     lines = break_lines(context(), inlines, base=style.text, style=style.paragraph, width=25).lines
     assert [line.fragments[0].text for line in lines] == ["120", "kWh"]
+
+
+def test_a_grouped_number_wider_than_its_line_is_reported():
+    style = styled()
+    for text, widest in (("12 345 678,90", "12 345"), ("DE02 1203 0000 0000 2020 51", "DE02 1203")):
+        inlines = [TextRun(text, style.text)]
+        lines = break_lines(context(), inlines, base=style.text, style=style.paragraph, width=45)
+        assert lines.broken is not None
+        assert lines.broken.text == text.replace(" ", "")
+        assert "".join(part.text for part in lines.lines[0].fragments) == widest

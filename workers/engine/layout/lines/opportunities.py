@@ -464,7 +464,7 @@ def _classes_without_marks(word: str) -> str:
     return classes
 
 
-# --- expressions whose spaces hold them together: 10 km, § 5, Nr. 3, 24. Dezember -------------------
+# --- expressions whose spaces hold them together: 10 km, § 5, Nr. 3, 24. Dezember, 12 345,60 --------
 
 
 _WORDS: Final = {
@@ -475,6 +475,11 @@ _SOFT_HYPHEN: Final = "\u00ad"
 # No expression has neither a digit nor an abbreviation of one letter.
 _MAY_BIND: Final = re.compile(r"\d|\b[^\W\d_]\. ")
 _DIGIT: Final = re.compile(r"\d")
+# Numbers of groups of three digits, not lists of such, and IBANs in their printed form (ISO 13616).
+_GROUPED: Final = re.compile(
+    r"(?<![\w.,])(?<!\d )\d{1,3}(?: \d{3}){1,4}(?!\w| \d)|\b[A-Z]{2}\d\d(?: [A-Z\d]{4}){2,7}(?: [A-Z\d]{1,3})?\b"
+)
+_SPACE: Final = re.compile(" ")
 
 
 def may_bind_spaces(text: str) -> bool:
@@ -488,11 +493,14 @@ def find_bound_spaces(words: Sequence[str], lang: str) -> list[int]:
     if not _MAY_BIND.search(text):
         return []
     text = text.replace(_SOFT_HYPHEN, "")
+    spaces = {match.start() for match in _find_pattern(lang[:2].lower()).finditer(text)}
+    for match in _GROUPED.finditer(text):
+        spaces.update(space.start() for space in _SPACE.finditer(text, *match.span()))
     bound = []
     number = at = 0
-    for match in _find_pattern(lang[:2].lower()).finditer(text):
-        number += text.count(" ", at, match.start())
-        at = match.start()
+    for space in sorted(spaces):
+        number += text.count(" ", at, space)
+        at = space
         bound.append(number)
     return bound
 
