@@ -390,7 +390,10 @@ def _find_broken(
     text = "".join("".join(hlist.texts[first : last + 1]).split())
     if len(text) > _LONGEST_FIGURE:
         return None
-    if not _IBAN.fullmatch(text):
+    if _IBAN.fullmatch(text):
+        if box is not None:  # between groups
+            return None
+    else:
         ends = box is None or (hlist.texts[box][-1:] + hlist.texts[box + 1][:1]).isdigit()
         if not ends or not _NUMBER.fullmatch(text):
             return None
