@@ -202,16 +202,14 @@ class SubjectRoutes(Routes):
                     cell.jobs.end_early(job_id, CANCELLED)
                     record = find_record(job_id, self._ports)
                 if record is not None:
-                    cell.jobs.remove(record)
+                    sums["jobs"] += cell.jobs.remove(record)
             for batch in batches:
                 cell.batches.cancel(batch)  # one that has ended stays as it is
             ids = [*job_ids, *(batch.id for batch in batches)]
             with database.session() as session:
                 for batch in batches:
-                    soft_delete_batch(session, batch.id, at=now())
+                    sums["batches"] += soft_delete_batch(session, batch.id, at=now())
                 sums["deliveries"] += delete_traces(session, account_id, ids)
-            sums["jobs"] += len(job_ids)
-            sums["batches"] += len(batches)
         digest = sha256(key.encode()).hexdigest()
         with database.session() as session:
             record_change(session, principal, "subject.erased", digest, sums)

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select, update
 
+from api.jobs import routes
 from shared.auth.accounts import set_account
 from shared.auth.administration import delete_account
 from shared.clock import now
@@ -60,6 +61,21 @@ def test_a_pdf_that_is_to_be_delivered_stays_when_it_is_fetched(caller, worker, 
 def test_retention_is_within_that_of_the_service(database, account, terms):
     with database.session() as session, pytest.raises(ValueError, match="is not a number from"):
         set_account(session, account.account_id, **terms)
+
+
+def test_what_two_calls_erase_together_is_in_one_receipt(caller, worker, monkeypatch):
+    render(caller, "subject=customer-47")
+    find, receipts = routes.list_work_of_subject, []
+
+    def find_and_erase(*arguments, **options):
+        found = find(*arguments, **options)
+        monkeypatch.setattr(routes, "list_work_of_subject", find)
+        receipts.append(caller.delete("/v2/subjects?key=customer-47").json)
+        return found
+
+    monkeypatch.setattr(routes, "list_work_of_subject", find_and_erase)
+    receipts.append(caller.delete("/v2/subjects?key=customer-47").json)
+    assert [each["jobs"] for each in receipts] == [1, 0]
 
 
 def test_a_subject_is_erased_with_a_receipt(caller, worker, account, database, ports):
