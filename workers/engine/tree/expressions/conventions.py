@@ -261,7 +261,7 @@ def _spell_amount(amount: Decimal, currency: str, lang: str) -> str:
     written = _ARABIC_DIGITS.get(currency, -1) if lang == "ar" else 2
     is_brazilian = (lang, currency) == ("pt_BR", "BRL") and abs(amount) < _EXACT_FLOATS
     if written < 0 or (digits > written and rounded != rounded.to_integral_value()):
-        raise ExpressionError("its words would be wrong")
+        raise ExpressionError(f"{amount} has no such form in the language {lang}")
     options = {} if is_brazilian else {"currency": currency}
     return _convert(rounded, lang, "currency", **options)
 
