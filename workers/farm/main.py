@@ -5,6 +5,7 @@ It is `celery -A workers.farm.app worker` with the options that suit a farm of s
 
 from __future__ import annotations
 
+import gc
 import os
 
 from celery import Celery
@@ -12,6 +13,8 @@ from celery import Celery
 
 def main() -> None:
     """Run a worker with the document engine until SIGTERM."""
+    gc.disable()  # until its modules are imported, of which nothing is garbage
+
     from workers.farm.app import app
 
     run_worker(app)

@@ -266,6 +266,7 @@ class _Worker:
         warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
         # Loaded objects are shared with the children, not copied when their collector touches them.
         gc.freeze()
+        gc.enable()
 
 
 def _start_rules(settings: Settings) -> RuleClient | None:
