@@ -164,7 +164,7 @@ def operate(farm, command):
 
 def test_a_farm_that_lost_its_stores_is_restored_as_the_guide_says(farm, tenant):
     guide = (ROOT / "deploy/docs/backup.md").read_text()
-    [back_up] = re.findall(r"```\n([^`]*pg_dump[^`]*)```", guide)
+    [back_up] = re.findall(r"```sh\n([^`]*pg_dump[^`]*)```", guide)
     restore = re.findall(r"`((?:pg_restore|rclone copy backup:)[^`]*)`", guide)
     farm.execute("maintenance", "pressroom", "queue", "drain", "batch", "--wait", "30")
     waiting = tenant.client().accept(1).job_id
