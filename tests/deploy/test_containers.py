@@ -183,24 +183,23 @@ def test_the_image_has_the_library_of_signatures_as_it_is_tested_if_asked():
     tested = read_lock("requirements-dev.lock")
     added = read_lock("deploy/docker/signing.lock")
     assert added.items() <= tested.items()
-    [sign] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
-    ]["sign"]
-    assert find_needed(Requirement(sign)) <= names_in(added) | names_in(
-        read_lock("requirements.lock")
-    )
+    ]
+    base = names_in(read_lock("requirements.lock"))
+    assert names_in(added) == find_needed(*extras["sign"]) - base
     assert not names_in(added) & names_in(read_lock("requirements.lock"))
 
 
-def find_needed(requirement, extra=""):
-    """Return the names of the packages that a requirement brings, itself included, by what is installed here."""
-    if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
-        return set()
-    found = {requirement.name.lower().replace("_", "-")}
-    inner = [*map(Requirement, requires(requirement.name) or ())]
-    return found.union(
-        *(find_needed(each, of) for of in ("", *requirement.extras) for each in inner)
-    )
+def find_needed(*wanted, extra=""):
+    """Return the names of the packages that requirements bring, themselves included, as they are installed here."""
+    found = set()
+    for one in map(Requirement, wanted):
+        if one.marker is None or one.marker.evaluate({"extra": extra}):
+            found.add(canonicalize_name(one.name))
+            for of in ("", *one.extras):
+                found |= find_needed(*requires(one.name) or (), extra=of)
+    return found
 
 
 def read_lock(name):
@@ -446,15 +445,7 @@ def test_an_image_with_single_sign_on_has_the_pinned_packages_of_its_extra():
     assert "--require-hashes -r single-sign-on.lock" in dockerfile()
     pinned = read_lock("deploy/docker/single-sign-on.lock")
     assert pinned.items() <= read_lock("requirements-dev.lock").items()
-    wanted, seen = ["authlib", "requests"], set()
-    while wanted:
-        name = wanted.pop()
-        seen.add(name)
-        for text in requires(name) or ():
-            found = Requirement(text)
-            if found.marker is None or found.marker.evaluate({"extra": ""}):
-                wanted += {canonicalize_name(found.name)} - seen
-    assert names_in(pinned) == seen
+    assert names_in(pinned) == find_needed("authlib", "requests")
 
 
 def test_every_copied_file_is_in_the_build_context():
