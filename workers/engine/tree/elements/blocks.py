@@ -278,7 +278,7 @@ def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
         styles = [_entry_style(sheet, own, name) for name in _INDEX]
         styles.append(_entry_style(sheet, own, _INDEX[0], _LETTER))
         index = nodes.Index(common.source(scope), own.style, tuple(styles), common.read_id(scope))
-        scope.state.references.add_index(index, own.inherited.lang)
+        scope.state.references.add_index(index, own.style.text.lang)
         out.append(index)
 
     return build

@@ -70,7 +70,7 @@ def _compile_records(element: Element, context: CompileContext) -> NodeBuilder:
         made: list[ChartSeries] = []
         series(inner.enter(items=items), own, made)
         value_axis, x_axis = (
-            axis.read(inner, is_rtl=own.inherited.is_rtl, x_kind=kind)
+            axis.read(inner, is_rtl=own.style.paragraph.is_rtl, x_kind=kind)
             for axis, kind in zip(axes, (CategoryKind.NUMBER, x_kind), strict=True)
         )
         content = _Content(xs, x_kind, tuple(made), value_axis, x_axis)

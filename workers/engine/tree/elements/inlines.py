@@ -319,10 +319,9 @@ def _build_inner(
 
 def _find_initiator(computed: ComputedStyle) -> str:
     """Return the control that sets content of a direction apart, as HTML's `dir` does."""
-    own = computed.inherited
-    if own.is_auto:
+    if computed.inherited.is_auto:
         return BY_FIRST_STRONG
-    return RIGHT_TO_LEFT if own.is_rtl else LEFT_TO_RIGHT
+    return RIGHT_TO_LEFT if computed.style.paragraph.is_rtl else LEFT_TO_RIGHT
 
 
 def _register_id(identity: CompiledAttribute[str | None], scope: Scope, out: Nodes) -> str | None:

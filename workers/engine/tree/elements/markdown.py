@@ -75,7 +75,7 @@ def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:
         return _compile_nodes([placeholders.restore_node(node) for node in read], element, own)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        compile_in(parent.inherited.lang)(scope, parent, out)
+        compile_in(parent.style.text.lang)(scope, parent, out)
 
     return build
 
@@ -211,7 +211,7 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
             message = f"The value of markdown must be text, not {describe_type(text)}"
             findings.error("expression", message, element.location)
             return
-        lang = parent.inherited.lang if _is_typographic(element) else ""
+        lang = parent.style.text.lang if _is_typographic(element) else ""
         builder = cached.get((text, lang))
         if builder is None:
             fresh = Findings()

@@ -106,7 +106,7 @@ class _ParagraphBuilder(BlockBuilder):
         if number is None:
             return None
         if self.kind == FIGURE:
-            number = translate_figure_number(number, numbering, computed.inherited.lang)
+            number = translate_figure_number(number, numbering, computed.style.text.lang)
         return nodes.Label(number, numbering.width)
 
     def _add_references(

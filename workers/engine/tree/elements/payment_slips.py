@@ -66,7 +66,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
 
 
 def _language_of(computed: ComputedStyle) -> str:
-    return computed.inherited.lang.partition("-")[0].lower()
+    return computed.style.text.lang.partition("-")[0].lower()
 
 
 def _read(

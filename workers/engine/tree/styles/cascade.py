@@ -26,7 +26,6 @@ from workers.engine.syntax.values import (
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.expressions.formats import get_decimal_symbol
 from workers.engine.tree.styles.computed import (
-    USUAL_HYPHEN_LIMITS,
     Align,
     BoxStyle,
     BreakStyle,
@@ -44,7 +43,6 @@ from workers.engine.tree.styles.computed import (
 )
 from workers.engine.units import (
     AUTO,
-    BLACK,
     NO_BORDER,
     ZERO,
     Border,
@@ -132,44 +130,22 @@ T = TypeVar("T")
 
 
 class Inherited(NamedTuple):
-    """The inherited values, as they were specified: a line height by number stays a number."""
+    """The values that children inherit and a style has in another form, or not at all.
 
-    families: tuple[str, ...] = ("Noto Sans",)
-    size: float = 10.0
-    weight: int = 400
-    is_italic: bool = False
-    color: Color = BLACK
+    A line height by number stays a number, and `start` is a side by the direction of each child.
+    """
+
     line_height: float | Length = 1.35
-    letter_spacing: float = 0.0
-    word_spacing: float = 0.0
-    autospace: str = "normal"
-    spacing_trim: str = "normal"
-    line_break: str = "strict"
     align: str = "start"
-    indent: float = 0.0
     transform: str = "none"
-    white_space: WhiteSpace = WhiteSpace.NORMAL
-    hyphens: str = "manual"
-    text_wrap: TextWrap = TextWrap.AUTO
-    hanging: tuple[str, ...] = ()
-    hyphen_limits: HyphenLimits = USUAL_HYPHEN_LIMITS
-    breaks_anywhere: bool = True
-    orphans: int = 2
-    widows: int = 2
-    lang: str = "en"
-    is_rtl: bool = False
     is_auto: bool = False  # the direction of each paragraph is that of its first letter
-    decoration: str = "none"  # drawn through the children too, as in CSS
-    page: str | None = None
-    stretch: float = 100.0
     variants: FontVariants = FontVariants()
-    line_grid: LineGrid | None = None
     has_optional_images: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComputedStyle:
-    """A computed style with the values its children inherit. Equal styles are one object."""
+    """A computed style, from which children inherit, with `inherited`. Equal ones are one object."""
 
     style: Style
     inherited: Inherited
@@ -181,13 +157,12 @@ class ComputedStyle:
 
     def for_text(self, text: str) -> Style:
         """Return the style of a paragraph, whose direction may be that of its first letter."""
-        own = self.inherited
+        own, lines = self.inherited, self.style.paragraph
         is_rtl = starts_right_to_left(text) if own.is_auto else None
-        if is_rtl is None or is_rtl is own.is_rtl:
+        if is_rtl is None or is_rtl is lines.is_rtl:
             return self.style
         align = _resolve_align(own.align, is_rtl=is_rtl)
-        paragraph = replace(self.style.paragraph, is_rtl=is_rtl, align=align)
-        return replace(self.style, paragraph=paragraph)
+        return replace(self.style, paragraph=replace(lines, is_rtl=is_rtl, align=align))
 
 
 class UnknownReference(Exception):
@@ -217,14 +192,14 @@ class StyleSheet:
         self._families = families
         self._interned: dict[object, Any] = {}
         self._anonymous: dict[tuple[ComputedStyle, tuple[str, ...], bool, bool], ComputedStyle] = {}
-        self.root_size = Inherited().size
+        self.root_size = INITIAL_STYLE.text.size
 
     def compute_root(self, lang: str) -> ComputedStyle:
         """Return the style of `document`, from which every other inherits."""
         initial = ComputedStyle(INITIAL_STYLE, Inherited())
-        self.root_size = initial.inherited.size
+        self.root_size = INITIAL_STYLE.text.size
         root = self.compute(initial, self.element_properties("document"), lang=lang)
-        self.root_size = root.inherited.size
+        self.root_size = root.style.text.size
         return root
 
     def element_properties(
@@ -326,11 +301,12 @@ class StyleSheet:
         Raises:
             UnknownReference: a colour or page is not declared.
         """
-        values = _Computation(self, parent.inherited, properties)
-        inherited = values.inherit(lang, in_table=in_table)
+        values = _Computation(self, parent, properties, lang)
+        inherited = values.inherit(in_table=in_table)
+        text = self.intern(values.text(inherited.variants, is_inline=is_inline))
         style = Style(
-            text=self.intern(values.text(parent.style.text, is_inline=is_inline)),
-            paragraph=self.intern(values.paragraph()),
+            text=text,
+            paragraph=self.intern(values.paragraph(inherited, text)),
             box=self.intern(
                 values.box(parent.style.box.vertical_align if in_table else VerticalAlign.TOP)
             ),
@@ -346,7 +322,7 @@ class StyleSheet:
 
     def to_points(self, value: LengthValue, computed: ComputedStyle) -> float:
         """Return a length in points; em are of the style's font size."""
-        return self.resolve(value, computed.inherited.size)
+        return self.resolve(value, computed.style.text.size)
 
     def resolve(self, value: LengthValue, size: float) -> float:
         """Return a length in points; em are of a font size."""
@@ -369,56 +345,84 @@ class StyleSheet:
 class _Computation:
     """One computation: specified values, what they are relative to, and their absolute forms."""
 
-    def __init__(self, sheet: StyleSheet, parent: Inherited, properties: Properties) -> None:
+    def __init__(
+        self, sheet: StyleSheet, parent: ComputedStyle, properties: Properties, lang: str | None
+    ) -> None:
         self.sheet = sheet
         self.parent = parent
         self.get = properties.get
+        self.lang = lang  # if the element states one
         self._properties = properties
         self.size = self._font_size()
-        self.inherited = parent
+        self.is_rtl = self._is_rtl()
 
-    def inherit(self, lang: str | None, *, in_table: bool) -> Inherited:
-        """Compute the inherited values."""
-        get, parent = self.get, self.parent
+    def inherit(self, *, in_table: bool) -> Inherited:
+        """Compute the values that a style does not have as children inherit them."""
+        get, parent = self.get, self.parent.inherited
+        return Inherited(
+            line_height=_apply_if_set(get("line-height"), self._line_height, parent.line_height),
+            align=get("text-align", parent.align),
+            transform=get("text-transform", parent.transform),
+            is_auto=get("direction", "auto" if parent.is_auto and self.lang is None else "")
+            == "auto",
+            variants=self._variants(in_table),
+            has_optional_images=get("optional-images", parent.has_optional_images),
+        )
+
+    def text(self, variants: FontVariants, *, is_inline: bool) -> TextStyle:
+        """Compute the style of characters.
+
+        A rise and a background are inherited by inline children, and a decoration is drawn through
+        all children, as in CSS.
+        """
+        get, parent = self.get, self.parent.style.text
+        background = get("background") if is_inline else None
         decoration = get("text-decoration")
-        self.inherited = Inherited(
+        spacing = self.points("letter-spacing", parent.letter_spacing)
+        lang = self.lang or parent.lang
+        return TextStyle(
             families=get("font-family", parent.families),
             size=self.size,
             weight=get("font-weight", parent.weight),
-            is_italic=_apply_if_set(get("font-style"), lambda v: v == "italic", parent.is_italic),
+            is_italic=_is_set_to("italic", get("font-style"), parent.is_italic),
             color=self._color(get("color")) or parent.color,
-            line_height=_apply_if_set(get("line-height"), self._line_height, parent.line_height),
-            letter_spacing=self.points("letter-spacing", parent.letter_spacing),
+            letter_spacing=spacing,
             word_spacing=self.points("word-spacing", parent.word_spacing),
-            autospace=get("text-autospace", parent.autospace),
-            spacing_trim=get("text-spacing-trim", parent.spacing_trim),
-            line_break=get("line-break", parent.line_break),
-            align=get("text-align", parent.align),
+            decoration=decoration if decoration not in (None, "none") else parent.decoration,
+            rise=parent.rise + self._rise() if is_inline else 0.0,
+            background=self._color(background) or (parent.background if is_inline else None),
+            lang=lang,
+            stretch=get("font-stretch", parent.stretch),
+            features=variants.list_features(),
+            ligatures=() if spacing or _has_dotless_i(lang) else variants.list_ligatures(),
+        )
+
+    def paragraph(self, own: Inherited, text: TextStyle) -> ParagraphStyle:
+        """Compute the style of lines; `text` is that of their characters."""
+        get, parent, height = self.get, self.parent.style.paragraph, own.line_height
+        step = get("line-grid")
+        return ParagraphStyle(
+            line_height=height.value if isinstance(height, Length) else height * self.size,
+            align=_resolve_align(own.align, is_rtl=self.is_rtl),
             indent=self.points("text-indent", parent.indent),
-            transform=get("text-transform", parent.transform),
             white_space=_apply_if_set(get("white-space"), WhiteSpace, parent.white_space),
             hyphens=get("hyphens", parent.hyphens),
+            breaks_anywhere=_is_set_to("anywhere", get("overflow-wrap"), parent.breaks_anywhere),
+            orphans=get("orphans", parent.orphans),
+            widows=get("widows", parent.widows),
+            is_rtl=self.is_rtl,
+            decimal_sign=get_decimal_symbol(text.lang) if own.align == "decimal" else ".",
             text_wrap=_apply_if_set(get("text-wrap"), TextWrap, parent.text_wrap),
             hanging=get("hanging-punctuation", parent.hanging),
             hyphen_limits=self._hyphen_limits(parent.hyphen_limits),
-            breaks_anywhere=_apply_if_set(
-                get("overflow-wrap"), lambda v: v == "anywhere", parent.breaks_anywhere
+            initial_letter=get("initial-letter") or None,
+            line_grid=parent.line_grid if step is None else self._line_grid(step, text),
+            has_autospace=_is_set_to("normal", get("text-autospace"), parent.has_autospace),
+            has_spacing_trim=_is_set_to(
+                "normal", get("text-spacing-trim"), parent.has_spacing_trim
             ),
-            orphans=get("orphans", parent.orphans),
-            widows=get("widows", parent.widows),
-            lang=lang or parent.lang,
-            is_rtl=self._is_rtl(lang),
-            is_auto=get("direction", "auto" if parent.is_auto and lang is None else "") == "auto",
-            decoration=decoration if decoration not in (None, "none") else parent.decoration,
-            page=_apply_if_set(get("page"), self.sheet.get_page_family, parent.page),
-            stretch=get("font-stretch", parent.stretch),
-            variants=self._variants(in_table),
-            line_grid=parent.line_grid,
-            has_optional_images=get("optional-images", parent.has_optional_images),
+            breaks_before_kana=_is_set_to("normal", get("line-break"), parent.breaks_before_kana),
         )
-        if (step := get("line-grid")) is not None:
-            self.inherited = self.inherited._replace(line_grid=self._line_grid(step))
-        return self.inherited
 
     def _hyphen_limits(self, parent: HyphenLimits) -> HyphenLimits:
         get = self.get
@@ -427,57 +431,6 @@ class _Computation:
             get("hyphenate-limit-lines", parent.lines),
             get("hyphenate-limit-last", parent.last),
             self.length("hyphenate-limit-zone", parent.zone),
-        )
-
-    def text(self, parent: TextStyle, *, is_inline: bool) -> TextStyle:
-        """Compute the style of characters.
-
-        A rise and a background are inherited by inline children.
-        """
-        own = self.inherited
-        background = self.get("background") if is_inline else None
-        rise = parent.rise if is_inline else 0.0
-        return TextStyle(
-            families=own.families,
-            size=own.size,
-            weight=own.weight,
-            is_italic=own.is_italic,
-            color=own.color,
-            letter_spacing=own.letter_spacing,
-            word_spacing=own.word_spacing,
-            decoration=own.decoration,
-            rise=rise + (self._rise() if is_inline else 0.0),
-            background=self._color(background) or (parent.background if is_inline else None),
-            lang=own.lang,
-            stretch=own.stretch,
-            features=own.variants.list_features(),
-            ligatures=()
-            if own.letter_spacing or _has_dotless_i(own.lang)
-            else own.variants.list_ligatures(),
-        )
-
-    def paragraph(self) -> ParagraphStyle:
-        """Compute the style of lines."""
-        own, height = self.inherited, self.inherited.line_height
-        return ParagraphStyle(
-            line_height=height.value if isinstance(height, Length) else height * own.size,
-            align=_resolve_align(own.align, is_rtl=own.is_rtl),
-            indent=own.indent,
-            white_space=own.white_space,
-            hyphens=own.hyphens,
-            breaks_anywhere=own.breaks_anywhere,
-            orphans=own.orphans,
-            widows=own.widows,
-            is_rtl=own.is_rtl,
-            decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
-            text_wrap=own.text_wrap,
-            hanging=own.hanging,
-            hyphen_limits=own.hyphen_limits,
-            initial_letter=self.get("initial-letter") or None,
-            line_grid=own.line_grid,
-            has_autospace=own.autospace == "normal",
-            has_spacing_trim=own.spacing_trim == "normal",
-            breaks_before_kana=own.line_break == "normal",
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:
@@ -511,7 +464,9 @@ class _Computation:
             before=BreakTo(get("break-before", "auto")),
             after=BreakTo(get("break-after", "auto")),
             avoid_inside=get("break-inside") == "avoid",
-            page=self.inherited.page,
+            page=_apply_if_set(
+                get("page"), self.sheet.get_page_family, self.parent.style.breaks.page
+            ),
             counter_reset=_page_reset(get("counter-reset")),
         )
 
@@ -555,15 +510,16 @@ class _Computation:
     def _each(self, make: Callable[[str], T]) -> Sides[T]:
         return Sides(*(make(side) for side in _SIDES))
 
-    def _is_rtl(self, lang: str | None) -> bool:
+    def _is_rtl(self) -> bool:
         """Return the direction: the one stated, else that of a stated language, else the parent's."""
         stated = self.get("direction")
         if stated in ("ltr", "rtl"):
             return bool(stated == "rtl")
-        return self.parent.is_rtl if lang is None else is_right_to_left(lang)
+        parent = self.parent.style.paragraph
+        return parent.is_rtl if self.lang is None else is_right_to_left(self.lang)
 
     def _variants(self, in_table: bool) -> FontVariants:
-        properties, parent = self._properties, self.parent.variants
+        properties, parent = self._properties, self.parent.inherited.variants
         if in_table <= parent.is_in_table and VARIANT_PROPERTIES.isdisjoint(properties):
             return parent
         return parent.apply_properties(properties, in_table=in_table)
@@ -575,21 +531,21 @@ class _Computation:
         A narrow box is placed at the start of its container (CSS 2.1, 10.3.3).
         """
         value = self.get(f"margin-{side}")
-        if value is None and side == ("right" if self.inherited.is_rtl else "left"):
+        if value is None and side == ("right" if self.is_rtl else "left"):
             value = self.get("margin-start")
         if value is not None:
             return self._length_of(value)
         between = self.get("margin-between") if side == "top" else None
         if between is not None:
             return Length(self._points_of(between), LengthKind.BETWEEN)
-        return AUTO if side == "left" and self.inherited.is_rtl else ZERO
+        return AUTO if side == "left" and self.is_rtl else ZERO
 
     def _padding(self, side: str) -> float:
         """Return a padding; `padding-start` of the user-agent style sheet follows the direction."""
         own = self.points(f"padding-{side}", -1.0)
         if own >= 0:
             return own
-        start = "right" if self.inherited.is_rtl else "left"
+        start = "right" if self.is_rtl else "left"
         return self.points("padding-start", 0.0) if side == start else 0.0
 
     def _color(self, value: ColorValue | None) -> Color | None:
@@ -602,18 +558,18 @@ class _Computation:
         return self.sheet.resolve(value, self.size)
 
     def _font_size(self) -> float:
-        value = self.get("font-size")
+        value, parent = self.get("font-size"), self.parent.style.text.size
         if value is None:
-            return self.parent.size
+            return parent
         if isinstance(value, Length) and value.kind is LengthKind.PERCENT:
-            return float(value.value * self.parent.size / 100)
-        return float(self.sheet.resolve(value, self.parent.size))
+            return float(value.value * parent / 100)
+        return float(self.sheet.resolve(value, parent))
 
     def _line_height(self, value: float | LengthValue) -> float | Length:
         return value if isinstance(value, float) else Length(self._points_of(value))
 
-    def _line_grid(self, value: LengthValue) -> LineGrid | None:
-        step, own = self._points_of(value), self.inherited
+    def _line_grid(self, value: LengthValue, own: TextStyle) -> LineGrid | None:
+        step = self._points_of(value)
         if not step:
             return None
         text = TextStyle(own.families, own.size, own.weight, own.is_italic, lang=own.lang)
@@ -623,9 +579,9 @@ class _Computation:
         value = self.get("vertical-align")
         match value:
             case "sub":
-                return -SUB_DROP * self.parent.size
+                return -SUB_DROP * self.parent.style.text.size
             case "super":
-                return SUPER_RISE * self.parent.size
+                return SUPER_RISE * self.parent.style.text.size
             case None | str():
                 return 0.0
             case _:
@@ -652,17 +608,19 @@ def _apply_if_set(value: object, read: Callable[[Any], T], default: T) -> T:
     return default if value is None else read(value)
 
 
+def _is_set_to(word: str, value: object, default: bool) -> bool:
+    return default if value is None else value == word
+
+
 def _resolve_align(value: str, *, is_rtl: bool) -> Align:
     if value in ("start", "end"):
         return Align.RIGHT if (value == "end") != is_rtl else Align.LEFT
     return Align(value)
 
 
-def _compute_initial() -> Style:
-    initial = _Computation(StyleSheet({}, {}, {}), Inherited(), NO_PROPERTIES)
-    text = TextStyle(("Noto Sans",), 10.0, 400, False, lang="en")
-    box = initial.box(VerticalAlign.TOP)
-    return Style(text, initial.paragraph(), box, initial.breaks())
-
-
-INITIAL_STYLE: Final = _compute_initial()
+INITIAL_STYLE: Final = Style(
+    TextStyle(("Noto Sans",), 10.0, 400, is_italic=False),
+    ParagraphStyle(13.5, Align.LEFT),
+    BoxStyle(),
+    BreakStyle(),
+)

@@ -1,6 +1,6 @@
 """Computed values of styles, as plain values that layout takes.
 
-Every style is interned: equal styles are one object, so a table of 5,000 rows has a handful of
+The defaults of fields are the initial values. Every style is interned: equal styles are one object, so a table of 5,000 rows has a handful of
 them, and layout may cache by identity.
 """
 
@@ -12,9 +12,12 @@ from typing import Final, NamedTuple
 
 from workers.engine.syntax.numbers import NumberFormat
 from workers.engine.syntax.typography import Features
-from workers.engine.units import BLACK, ZERO, Border, Color, Length, Sides
+from workers.engine.units import AUTO, BLACK, NO_BORDER, ZERO, Border, Color, Length, Sides
 
 DEFAULT_PAGE_FAMILY: Final = "default"
+_NO_MARGIN: Final = Sides(ZERO, ZERO, ZERO, ZERO)
+_NO_PADDING: Final = Sides(0.0, 0.0, 0.0, 0.0)
+_NO_BORDERS: Final = Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER)
 
 
 class Align(StrEnum):
@@ -136,13 +139,13 @@ class ParagraphStyle:
 
     line_height: float
     align: Align
-    indent: float
-    white_space: WhiteSpace
-    hyphens: str  # none, manual, auto
-    breaks_anywhere: bool
-    orphans: int
-    widows: int
-    is_rtl: bool
+    indent: float = 0.0
+    white_space: WhiteSpace = WhiteSpace.NORMAL
+    hyphens: str = "manual"  # none, manual, auto
+    breaks_anywhere: bool = True
+    orphans: int = 2
+    widows: int = 2
+    is_rtl: bool = False
     decimal_sign: str = "."
     text_wrap: TextWrap = TextWrap.AUTO
     hanging: tuple[str, ...] = ()  # keywords of `hanging-punctuation`
@@ -158,34 +161,34 @@ class ParagraphStyle:
 class BoxStyle:
     """A block's box, CSS border-box sizes. Margins may be `auto`; paddings are points."""
 
-    width: Length
-    height: Length
-    min_width: Length
-    max_width: Length | None
-    min_height: Length
-    max_height: Length | None
-    margin: Sides[Length]
-    padding: Sides[float]
-    border: Sides[Border]
-    radius: float
-    background: Color | None
-    background_image: str | bytes | None  # a stored name, or the image itself
-    opacity: float
-    overflow: Overflow
-    min_font_size: float | None
-    rotate: float
-    vertical_align: VerticalAlign
+    width: Length = AUTO
+    height: Length = AUTO
+    min_width: Length = ZERO
+    max_width: Length | None = None
+    min_height: Length = ZERO
+    max_height: Length | None = None
+    margin: Sides[Length] = _NO_MARGIN
+    padding: Sides[float] = _NO_PADDING
+    border: Sides[Border] = _NO_BORDERS
+    radius: float = 0.0
+    background: Color | None = None
+    background_image: str | bytes | None = None  # a stored name, or the image itself
+    opacity: float = 1.0
+    overflow: Overflow = Overflow.ERROR
+    min_font_size: float | None = None
+    rotate: float = 0.0
+    vertical_align: VerticalAlign = VerticalAlign.TOP
 
 
 @dataclass(frozen=True, slots=True)
 class BreakStyle:
     """CSS Fragmentation: breaks around and inside a block."""
 
-    before: BreakTo
-    after: BreakTo
-    avoid_inside: bool
-    page: str | None  # page family, inherited; None is the flow's
-    counter_reset: int | None  # first page number of a new page sequence
+    before: BreakTo = BreakTo.AUTO
+    after: BreakTo = BreakTo.AUTO
+    avoid_inside: bool = False
+    page: str | None = None  # page family, inherited; None is the flow's
+    counter_reset: int | None = None  # first page number of a new page sequence
 
 
 @dataclass(frozen=True, slots=True)
