@@ -190,7 +190,6 @@ def receive_batch(
         _drain(body)
         raise refusal
     key = f"batches/{batch_id}/body"
-    ports.cell(principal.state.account_id).claims.schedule_expiry(key)
     ports.blobs.put_stream(key, cast("BinaryIO", body))
     if not body.starts:
         delete_body(key, ports)
@@ -334,8 +333,6 @@ def _record_batch(
     body_key = received.batch.body_key
     assert body_key is not None, "a new batch has a body"
     try:
-        # Before it is recorded: the body of a recorded batch must never be deleted as an orphan.
-        ports.cell(received.batch.account_id).claims.cancel_expiry(body_key)
         with ports.database.session() as session:
             # Again, for concurrent requests.
             check_unfinished_limit(session, received.batch.account_id, ports.max_unfinished_batches)

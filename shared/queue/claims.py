@@ -7,7 +7,7 @@ A local blob store takes a seventh of the time of Redis, which writes them to it
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from typing import BinaryIO, Final, cast
@@ -15,7 +15,6 @@ from typing import BinaryIO, Final, cast
 from redis import Redis
 
 from shared.blobs.store import BlobStore
-from shared.clock import epoch
 from shared.errors import Unavailable
 from shared.jobs.records import (
     Claim,
@@ -27,12 +26,11 @@ from shared.jobs.records import (
 )
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
 from shared.queue.connection import reachable
-from shared.queue.names import CLAIM_EXPIRY, claim_key
+from shared.queue.names import claim_key
 
 CHUNK_BYTES: Final = 256 * KB
 # Longer than the longest render budget a farm may be given (settings: one hour).
 CLAIM_TTL_SECONDS: Final = 2 * 3600
-_SWEEP_AT_ONCE: Final = 20
 CLAIM_FOLDER: Final = "claims/"  # of their keys in the blob store
 
 
@@ -43,8 +41,8 @@ class ClaimLostError(Exception):
 class Claims:
     """Stores and loads bytes, by size: in the message, in Redis or in the blob store.
 
-    A local blob store is preferred to Redis, which is used while the store fails. Keys of a local store
-    are not scheduled for expiry: maintenance removes unreferenced ones, later than any use of them.
+    A local blob store is preferred to Redis, which is used while the store fails. What is left in a blob store
+    is removed by maintenance, later than any use of it.
     `memory` is a Redis without persistence; what is stored `in_memory` goes nowhere else, if there is one.
 
     Every method raises `Unavailable` while the storage of the bytes is unreachable.
@@ -117,28 +115,6 @@ class Claims:
             case ClaimStorage.BLOB:
                 yield from self._stream_blob(claim)
 
-    def schedule_expiry(self, key: str) -> None:
-        """Schedule the deletion of a key of the blob store, unless `cancel_expiry` is called in time."""
-        self._sweep()
-        with reachable():
-            self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
-
-    def cancel_expiry(self, key: str) -> None:
-        """Cancel the deletion of a key, whose bytes are recorded now."""
-        with reachable():
-            self._redis.zrem(CLAIM_EXPIRY, key)
-
-    def find_unexpired(self, keys: Sequence[str]) -> frozenset[str]:
-        """Return the keys that are scheduled for deletion and have not expired."""
-        if not keys:
-            return frozenset()
-        with reachable():
-            times = self._redis.zmscore(CLAIM_EXPIRY, list(keys))
-        at = epoch()
-        return frozenset(
-            key for key, time in zip(keys, times, strict=True) if time is not None and time > at
-        )
-
     def delete_claim(self, claim: Claim) -> None:
         """Delete a claim's bytes; missing ones are ignored."""
         match claim.home:
@@ -147,10 +123,8 @@ class Claims:
             case ClaimStorage.REDIS | ClaimStorage.MEMORY:
                 with reachable():
                     self._server_of(claim.home).unlink(claim.key)
-            case ClaimStorage.BLOB if self._blobs.is_local:
-                self._blobs.delete(claim.key)
             case ClaimStorage.BLOB:
-                self._delete_blob(claim.key)
+                self._blobs.delete(claim.key)
 
     def _server_of(self, home: ClaimStorage) -> Redis:
         if home is ClaimStorage.REDIS:
@@ -169,8 +143,6 @@ class Claims:
 
     def _store_blob(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
         key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
-        if not self._blobs.is_local:
-            self.schedule_expiry(key)
         self._blobs.put(key, stream, size, is_transient=True)
         return Claim(ClaimStorage.BLOB, size, key=key)
 
@@ -188,20 +160,6 @@ class Claims:
                     yield piece
         except KeyError as error:
             raise ClaimLostError(claim.key) from error
-
-    def _delete_blob(self, key: str) -> None:
-        self._blobs.delete(key)
-        with reachable():
-            self._redis.zrem(CLAIM_EXPIRY, key)
-
-    def _sweep(self) -> None:
-        """Delete expired bytes: a blob store has no time to live of its own."""
-        with reachable():
-            overdue = self._redis.zrangebyscore(
-                CLAIM_EXPIRY, "-inf", epoch(), start=0, num=_SWEEP_AT_ONCE
-            )
-        for key in cast("list[bytes]", overdue):
-            self._delete_blob(key.decode())
 
 
 def _fresh_key(job_id: str) -> str:

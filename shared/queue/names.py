@@ -38,7 +38,6 @@ HELD_TASKS: Final = (
 )
 CLOCKS: Final = "farm:clocks"  # hash of the clock skew of each process's machine
 CLOCKS_SEEN: Final = "farm:clocks:seen"  # sorted set of processes, by the time of their last report
-CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by expiry
 
 PLACES: Final = (
     "places:jobs"  # hash of jobs with a place or waiting for one, see scripts/places.lua

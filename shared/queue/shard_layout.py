@@ -21,7 +21,6 @@ from shared.queue.connection import (
     scan,
 )
 from shared.queue.names import (
-    CLAIM_EXPIRY,
     DEAD_EVENTS,
     DRAINED,
     FARM_EPOCH,
@@ -227,7 +226,7 @@ def adopt(servers: Mapping[str, Redis], *, retired: Sequence[str] = ()) -> Adopt
 
 
 def _move_durable(redis: Redis, heir: Redis) -> int:
-    """Move usage events and claim expiries to another server; return the number of events.
+    """Move usage events to another server; return their number.
 
     After an interruption an event may exist twice; the ledger counts it once.
     """
@@ -241,11 +240,6 @@ def _move_durable(redis: Redis, heir: Redis) -> int:
                 pipe.execute()
                 redis.xdel(stream, *(entry_id for entry_id, _ in entries))
                 count += len(entries) if stream == USAGE_STREAM else 0
-    with reachable():
-        lent = cast("list[tuple[bytes, float]]", redis.zrange(CLAIM_EXPIRY, 0, -1, withscores=True))
-        if lent:
-            heir.zadd(CLAIM_EXPIRY, dict(lent))
-        redis.delete(CLAIM_EXPIRY)
     return count
 
 

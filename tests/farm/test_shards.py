@@ -119,7 +119,6 @@ def test_a_retired_shard_leaves_its_unread_usage_events(shards, clients):
     assert_shards(shards)
     for name, client in clients.items():
         client.xadd("usage", {"event": f"from {name}"})
-        client.zadd("claims:expiry", {f"job:{name}:x": 7})
         client.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded:cpu": 1})
         client.set(f"key:{name}", "state")
         client.hset(f"pins:templates:{name}", "a", "b")
@@ -132,7 +131,6 @@ def test_a_retired_shard_leaves_its_unread_usage_events(shards, clients):
     heir = clients["0"]
     events = {fields[b"event"] for _, fields in heir.xrange("usage")}
     assert events == {b"from 0", b"from 1"}
-    assert heir.zrange("claims:expiry", 0, -1) == [b"job:0:x", b"job:1:x"]
     assert heir.hgetall("usage:acc_1:2026-11-01") == {b"production:pages": b"9"}
     assert heir.hkeys("farm:drained") == [b"batch"]
     gone = ("key:0", "pins:templates:0", "interactive", "farm:epoch")

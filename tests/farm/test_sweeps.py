@@ -240,41 +240,16 @@ def test_bytes_of_batches_that_are_not_on_record_go(database, store):
     assert list(store.list_keys("batches/")) == ["batches/batch_1/parts/0-a"]
 
 
-def test_claims_go_that_redis_has_forgotten(redis_url, store):
-    redis = connect(redis_url)
-    claims = Claims(redis, store)
-    put(store, "claims/job_1", "claims/job_2")
-    claims.schedule_expiry("claims/job_1")
-    sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), store), wait_seconds=0)
-    assert sweep.run_once() == 1
-    assert list(store.list_keys("claims/")) == ["claims/job_1"]
-    redis.close()
-
-
-def test_claims_of_a_folder_are_on_no_list_and_stay_for_two_hours(redis_url, tmp_path):
+def test_claims_stay_for_two_hours(redis_url, tmp_path):
     folder = FolderStore(tmp_path)
     with connect(redis_url) as redis:
         claims = Claims(redis, folder)
         claim = claims.store("job_1", b"x" * 1_000_000)
-        assert not redis.exists("claims:expiry")
-        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder))
+        sweep = RemoveOrphanedBlobs(orphaned_claims(folder))
         assert [sweep.run_once() for _ in range(3)] == [0, 0, 0]
         assert claims.load(claim) == b"x" * 1_000_000
-        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder), wait_seconds=0)
+        sweep = RemoveOrphanedBlobs(orphaned_claims(folder), wait_seconds=0)
         assert sweep.run_once() == 1
-
-
-def test_a_claim_stays_that_any_redis_has_on_its_list(redis_url, store):
-    redis = connect(redis_url)
-    other = connect(redis_url.replace("/0", "/1"))
-    key = "claims/job_1"
-    put(store, key)
-    Claims(other, store).schedule_expiry(key)
-    both = orphaned_claims((Claims(redis, store), Claims(other, store)), store)
-    assert both.find_orphans([key]) == []
-    assert orphaned_claims((Claims(redis, store),), store).find_orphans([key]) == [key]
-    for each in (redis, other):
-        each.close()
 
 
 def test_a_walk_takes_some_keys_in_a_round_and_a_round_removes_some(database, store, monkeypatch):
@@ -303,10 +278,10 @@ def test_an_interrupted_walk_restarts(database, store):
 
 
 def test_maintenance_sweeps_every_kind(database, store, redis_url):
-    names = [task.name for task in orphan_tasks(database, store, ())]
+    names = [task.name for task in orphan_tasks(database, store)]
     assert len(set(names)) == len(names)
     assert {"images_swept", "job_bytes_swept", "batch_bytes_swept", "claims_swept"} <= set(names)
-    assert sum(task.run_once() for task in orphan_tasks(database, store, ())) == 0
+    assert sum(task.run_once() for task in orphan_tasks(database, store)) == 0
 
 
 def batch_with(batch_id):

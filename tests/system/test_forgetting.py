@@ -20,7 +20,6 @@ from redis import Redis
 from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
-from shared.queue.claims import Claims
 from tests.system.conftest import Account, open_account
 from tests.waiting import wait_until
 from workers.maintenance.orphans import (
@@ -135,7 +134,7 @@ def delete_raw(farm: LaunchedFarm, account: Account) -> None:
     database, blobs = open_database(farm.record.database_url), open_store(farm.record.blob_url)
     with closing(Redis.from_url(farm.record.redis_url)) as redis, closing(database):
         RemoveOrphanedContents(database, wait_seconds=0).run_once()
-        for kind in list_orphan_kinds(database, blobs, [Claims(redis, blobs)]):
+        for kind in list_orphan_kinds(database, blobs):
             RemoveOrphanedBlobs(kind, wait_seconds=0).run_once()
         # Answers that clients have been given are deleted with the next ones, or within two minutes.
         for pattern in (f"*{MARKED.lower()}*", "*:reply"):

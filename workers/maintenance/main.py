@@ -95,7 +95,7 @@ def make_runners(
         MaintenanceTask(
             "audit_entries_pruned", 60.0, partial(prune_audit_log, database, settings.audit_days)
         ),
-        *orphan_tasks(database, blobs, [shard.claims for shard in shards.values()]),
+        *orphan_tasks(database, blobs),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]
     names = [task.name for task in of_shards[0] + of_farm]

@@ -20,7 +20,7 @@ from shared.db.orphans import (
 )
 from shared.db.session import Database
 from shared.files.repository import FONTS, IMAGES, StoredFiles, lock_workspace
-from shared.queue.claims import CLAIM_FOLDER, Claims
+from shared.queue.claims import CLAIM_FOLDER
 from workers.maintenance.runner import MaintenanceTask
 
 
@@ -102,29 +102,19 @@ def orphaned_batch_blobs(database: Database, blobs: BlobStore) -> OrphanKind:
     return OrphanKind("batch_bytes_swept", "batches/", blobs, find_orphans)
 
 
-def orphaned_claims(claims: Sequence[Claims], blobs: BlobStore) -> OrphanKind:
-    """Return claims that no Redis server lists: it deletes expired ones itself when others are added.
-
-    Claims in a folder are on no list; those older than two hours were left by crashed processes.
-    """
-
-    def find_orphans(keys: Sequence[str]) -> list[str]:
-        listed = frozenset[str]().union(*(each.find_unexpired(keys) for each in claims))
-        return [key for key in keys if key not in listed]
-
-    return OrphanKind("claims_swept", CLAIM_FOLDER, blobs, find_orphans)
+def orphaned_claims(blobs: BlobStore) -> OrphanKind:
+    """Return all claims: those older than two hours were left by crashed processes."""
+    return OrphanKind("claims_swept", CLAIM_FOLDER, blobs, list)
 
 
-def list_orphan_kinds(
-    database: Database, blobs: BlobStore, claims: Sequence[Claims]
-) -> tuple[OrphanKind, ...]:
+def list_orphan_kinds(database: Database, blobs: BlobStore) -> tuple[OrphanKind, ...]:
     """Return all kinds of orphans."""
     return (
         orphaned_uploads(database, blobs, IMAGES),
         orphaned_uploads(database, blobs, FONTS),
         orphaned_job_blobs(database, blobs),
         orphaned_batch_blobs(database, blobs),
-        orphaned_claims(claims, blobs),
+        orphaned_claims(blobs),
     )
 
 
@@ -228,16 +218,14 @@ class RemoveOrphanedBlobs:
                 yield ()
 
 
-def orphan_tasks(
-    database: Database, blobs: BlobStore, claims: Sequence[Claims]
-) -> tuple[MaintenanceTask, ...]:
-    """Return the tasks that delete orphans; `claims` are those of every Redis server of the farm."""
+def orphan_tasks(database: Database, blobs: BlobStore) -> tuple[MaintenanceTask, ...]:
+    """Return the tasks that delete orphans."""
     remove_files = partial(blobs.remove_temporary_files, older_than_seconds=ORPHAN_AGE_SECONDS)
     return (
         MaintenanceTask("contents_swept", 600.0, RemoveOrphanedContents(database).run_once),
         *(
             MaintenanceTask(kind.name, 15.0, RemoveOrphanedBlobs(kind).run_once)
-            for kind in list_orphan_kinds(database, blobs, claims)
+            for kind in list_orphan_kinds(database, blobs)
         ),
         MaintenanceTask("drafts_swept", 600.0, remove_files),  # of interrupted writers
     )
