@@ -18,6 +18,7 @@ const MARKS = ["omr", "datamatrix", "code128", "itf"] as const;
 const PRIORITIES = ["express", "normal", "night"] as const;
 const OUTPUTS = ["merged", "zip", "archive"] as const;
 const UNITS = ["documents", "sheets", "weight", "bytes"] as const;
+const KEPT = ["result_hours", "record_days"] as const;
 const MOST = { split: 2500, bundle: 300 };
 const SHOWN_SHEETS = 2;
 const LENGTHS = ["left", "top", "width", "height", "pitch", "clear"];
@@ -239,6 +240,11 @@ function PlanForm({ name, path, stored, seesTemplates }: { name: string; path: s
           </div>
           <Lines label={t("plans.fields")} hint={t("plans.fieldsHelp")} name="fields" value={stored.fields} />
         </fieldset>
+        <fieldset>
+          <legend>{t("plans.keep")}</legend>
+          <Field label={t("plans.keep.result_hours")} hint={t("plans.keepHelp")} name="keep.result_hours" type="number" min={1} max={8760} defaultValue={String(stored.keep?.result_hours ?? "")} />
+          <Field label={t("plans.keep.record_days")} hint={t("plans.keepHelp")} name="keep.record_days" type="number" min={1} max={3650} defaultValue={String(stored.keep?.record_days ?? "")} />
+        </fieldset>
         {told && <Notice kind={told.kind}>{told.text}</Notice>}
         <div class="actions">
           <button type="submit" class="primary">
@@ -307,11 +313,12 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
   const text = (name: string) => String(data.get(name) ?? "").trim();
   const lines = (name: string) => text(name).split("\n").map((line) => line.trim()).filter(Boolean);
   const type = text("type") as PlanMarks["type"] | "";
-  const { marks: before, household: _, bundle: __, ...others } = stored;
+  const { marks: before, household: _, bundle: __, keep: ___, ...others } = stored;
   const cut = (of: "split" | "bundle") => ({
     ...(text(`${of}.unit`) && { [text(`${of}.unit`)]: Number(text(`${of}.most`) || (sizeOf(stored[of] ?? {}) ?? MOST[of])) }),
     ...(text(`${of}.value`) && { value: text(`${of}.value`) }),
   });
+  const keep = Object.fromEntries(KEPT.filter((each) => text(`keep.${each}`)).map((each) => [each, Number(text(`keep.${each}`))]));
   const marks = type && {
     ...before,
     type,
@@ -337,6 +344,7 @@ function readForm(form: HTMLFormElement, stored: Plan): Plan {
     },
     index: text("index") as "csv" | "ndjson" | "xml",
     fields: lines("fields"),
+    ...(Object.keys(keep).length > 0 && { keep }),
   };
 }
 

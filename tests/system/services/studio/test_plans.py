@@ -78,7 +78,7 @@ def test_a_plan_is_made_by_a_form_and_a_batch_leaves_by_it(page: Page, account, 
 
 def test_a_plan_keeps_what_its_form_has_no_fields_for(page: Page, account):
     plan = b"""{"hold": {"proof": 3, "conditions": [{"value": "total", "above": 9}]}, "index": "ndjson",
-        "split": {"weight": 900}, "inserts": [{"feeder": 2, "grams": 3}], "weight": {"sheet": 5},
+        "split": {"weight": 900}, "inserts": [{"feeder": 2, "grams": 3}], "weight": {"sheet": 5}, "keep": {"result_hours": 9, "record_days": 2},
         "marks": {"type": "omr", "left": 5, "top": 90, "pitch": 5}}"""
     headers = {"Content-Type": "application/json"}
     assert account.request("PUT", "/v2/plans/kept", plan, headers=headers).status == 201
@@ -86,12 +86,15 @@ def test_a_plan_keeps_what_its_form_has_no_fields_for(page: Page, account):
     expect(page.get_by_label("Proof of the first documents")).to_have_value("3")
     page.get_by_label("Those without a value").fill("to.zip")
     page.get_by_label("From the upper edge, mm").fill("95")
+    expect(page.get_by_label("Files, hours")).to_have_value("9")
+    page.get_by_label("Files, hours").fill("")
+    page.get_by_label("Records, days").fill("3")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Saved as version 2.")).to_be_visible()
     stored = account.request("GET", "/v2/plans/kept").json["plan"]
     held = [{"value": "total", "above": 9}, {"value": "to.zip", "missing": True}]
     assert stored["hold"] == {"proof": 3, "conditions": held}
-    assert stored["index"] == "ndjson"
+    assert (stored["index"], stored["keep"]) == ("ndjson", {"record_days": 3})
     assert (stored["split"], stored["weight"]) == ({"weight": 900}, {"sheet": 5})
     assert stored["inserts"] == [{"feeder": 2, "grams": 3}]
     assert (stored["marks"]["top"], stored["marks"]["pitch"]) == (95, 5)

@@ -1,0 +1,1 @@
+import{y as i}from"./chunk-WYCCWL7X.js";async function s(e,r){let t=await i("POST","/v2/preview",{json:e,...r&&{signal:r}}),n=t.file?URL.createObjectURL(o(t.file)):null;return{preview:t,url:n,release:()=>n!==null&&URL.revokeObjectURL(n)}}function o(e){return new Blob([Uint8Array.from(atob(e.data),r=>r.charCodeAt(0))],{type:e.content_type})}export{s as a,o as b};

@@ -1,1 +1,0 @@
-import{d as t}from"./chunk-MGZJ62JG.js";var r=2;function d(e,n){t(()=>{if(!e)return;let o=setInterval(()=>{document.hidden||n()},r*1e3);return()=>clearInterval(o)},[e,n])}export{d as a};

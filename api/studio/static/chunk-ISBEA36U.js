@@ -1,1 +1,0 @@
-import{x as o}from"./chunk-MGZJ62JG.js";var p="service-",a=/^<!-- Service template version [^]*?-->/,t=null;function i(e){t=e}function l(){let e=t;return t=null,e}async function s(e){let n=await o("GET",`/v2/templates/${encodeURIComponent(e)}`);return{template:await n.json(),etag:n.headers.get("ETag")??"*"}}export{p as a,a as b,i as c,l as d,s as e};

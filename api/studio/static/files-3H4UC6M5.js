@@ -1,0 +1,1 @@
+import{a,b,c,d,e,f,g,h}from"./chunk-KRHDJNWS.js";import"./chunk-TLBEJTS2.js";import"./chunk-2P26UY2Y.js";import"./chunk-WYCCWL7X.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-I7NYJECH.js";import"./chunk-S2WFY4TB.js";import"./chunk-QPS2KV2T.js";import"./chunk-MGZJ62JG.js";export{h as DropZone,e as Fonts,a as IMAGE_FILES,d as Images,c as askPictures,b as drawImage,f as nameOf,g as typeOf};

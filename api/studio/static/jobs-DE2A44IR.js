@@ -1,0 +1,1 @@
+import{a,b,c,d,e}from"./chunk-IFWEPDWB.js";import"./chunk-7NIFG457.js";import"./chunk-IXTJ7HQB.js";import"./chunk-WYCCWL7X.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};

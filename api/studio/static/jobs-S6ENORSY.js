@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-UHSKRY5P.js";import"./chunk-FHRKPVI4.js";import"./chunk-5EAC4YJP.js";import"./chunk-MGZJ62JG.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
