@@ -166,6 +166,9 @@ def test_a_farm_that_lost_its_stores_is_restored_as_the_guide_says(farm, tenant)
     guide = (ROOT / "deploy/docs/backup.md").read_text()
     [back_up] = re.findall(r"```sh\n([^`]*pg_dump[^`]*)```", guide)
     restore = re.findall(r"`((?:pg_restore|rclone copy backup:)[^`]*)`", guide)
+    # rclone makes no folder for a bucket without an object.
+    stored = tenant.client().accept(1).job_id
+    wait_until(lambda: tenant.api.job(stored).status == "succeeded", 60, pause=0.5)
     farm.execute("maintenance", "pressroom", "queue", "drain", "batch", "--wait", "30")
     waiting = tenant.client().accept(1).job_id
     operate(farm, back_up)
