@@ -500,6 +500,13 @@ def test_tables_in_tables_cost_no_more_than_they_are():
     assert [len(page) for page in pages(p("a"), inner)] == [10, 10, 6]
 
 
+@pytest.mark.parametrize("style", [styled(before=BreakTo.PAGE), styled(after=BreakTo.PAGE)])
+def test_a_forced_break_in_a_table_in_a_cell_loses_no_rows(style):
+    inner = table(body(tr(ONE, "a"), tr(replace(ONE, style=style), "b"), tr(ONE, "c")))
+    outer = table(body(tr(ONE, (inner,)), tr(ONE, "d")))
+    assert pages(outer) == [["a", "b", "c", "d"]]
+
+
 def test_the_rule_below_the_heads_stands_once():
     def head(*rows):
         return replace(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import TypeVar
 
 from workers.engine.layout.context import (
@@ -148,14 +149,15 @@ class _TableFiller:
         """Return the first row that does not fit or follows a forced break, and that break's name."""
         room = self._room(is_last=is_last) + EPSILON
         grid, index, count = self.grid, self.first, len(self.grid.rows)
+        forces_breaks = grid.forces_breaks and self.region.height < inf  # a cell has one area only
         while index < count:
-            forced = grid.forces_breaks and index > self.first and self._forced_before(index)
+            forced = forces_breaks and index > self.first and self._forced_before(index)
             if forced:
                 return index, forced
             number = index - self.first
             is_begun = number < len(self.begun)
             block = self.begun[number] if is_begun else grid.block(self.context, index)
-            end = index + 1 if grid.forces_breaks else block.end
+            end = index + 1 if forces_breaks else block.end
             needed = block.height * (end - index)
             if needed > room:
                 return index + (int(room // block.height) if room > 0 else 0), ""
