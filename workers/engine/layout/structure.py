@@ -14,8 +14,9 @@ of a row, or with another head row below other rows. Head cells are found as in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from workers.engine.tree.node_values import FieldKind
@@ -52,9 +53,9 @@ _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 class CellAttributes(NamedTuple):
     """The attributes of a cell: its spans, its scope if it is a head cell, and the IDs of its heads."""
 
-    colspan: int
-    rowspan: int
-    scope: str  # Row, Column, Both, or empty
+    colspan: int = 1
+    rowspan: int = 1
+    scope: str = ""  # Row, Column, Both, or empty
     headers: tuple[str, ...] = ()  # in irregular tables only
 
 
@@ -71,8 +72,7 @@ class _RowKind(NamedTuple):
     roles: list[str]
     shapes: list[tuple[int, CellAttributes]]  # by the index of the cell
     langs: list[tuple[int, str]]
-    is_doubtful: bool  # scopes and spans may not say which cells its head cells head
-    is_head_row: bool
+    has_heads: bool  # outside the head of a table, where scopes and spans may not suffice
 
 
 class LogicalStructure:
@@ -90,7 +90,7 @@ class LogicalStructure:
         self.cells: dict[int, range] = {}  # of rows
         self.shapes: dict[int, CellAttributes] = {}
         self.head_ids: dict[int, str] = {}  # of the head cells of irregular tables
-        self.doubtful_tables: set[int] = set()  # which may be irregular
+        self.doubtful_tables: set[int] = set()  # with head cells outside their head
         self.langs: dict[int, str] = {}
         self.alts: dict[int, str] = {}
         self.actuals: dict[int, str] = {}
@@ -296,7 +296,7 @@ class LogicalStructure:
         kind = self._kinds.get((template, role))
         if kind is None:
             kind = self._kinds[template, role] = self._make_kind(template, role)
-        if kind.is_doubtful and (not kind.is_head_row or self._is_below_others(holder)):
+        if kind.has_heads:
             self.doubtful_tables.add(self.parents[holder])
         width = len(kind.roles) + 1  # the row and its cells
         elements = range(first, first + count * width, width)
@@ -325,10 +325,6 @@ class LogicalStructure:
             if all(self.roles[each] != Role.TABLE_BODY for each in sections):
                 self.roles[sections[-1]] = Role.TABLE_BODY.value
 
-    def _is_below_others(self, section: int) -> bool:
-        """Return whether there are rows before the next one of a section."""
-        return bool(self.rows[section]) or self.sections[self.parents[section]][0] != section
-
     def _find_section(self, section: SourceNode, role: str, table: int) -> int:
         element = self._find(section, role, table)
         if element not in self.rows:
@@ -349,23 +345,7 @@ class LogicalStructure:
             lang = cell.style.text.lang
             if lang and lang != self.lang:
                 langs.append((at, lang))
-        is_doubtful = role is not Role.TABLE_HEAD and _is_doubtful(template, role)
-        is_head = is_head_row(template)
-        return _RowKind(roles, shapes, langs, is_doubtful, is_head)
-
-
-def _is_doubtful(template: RowTemplate, role: Role) -> bool:
-    """Return whether rows of a body or foot have head cells whose scope is not enough."""
-    cells = template.cells
-    if all(cell.role is Role.HEAD_CELL for cell in cells):
-        return role is Role.TABLE_BODY
-    has_data = False
-    for cell in cells:
-        if cell.role is not Role.HEAD_CELL:
-            has_data = True
-        elif has_data and cell.scope != "column":
-            return True
-    return False
+        return _RowKind(roles, shapes, langs, role is not Role.TABLE_HEAD and "TH" in roles)
 
 
 def _is_index_entry(paragraph: Paragraph) -> bool:
@@ -389,164 +369,122 @@ def _attributes_of(cell: CellTemplate, *, heads_columns: bool) -> CellAttributes
 # A cell with attributes of its own leaves the runs of a long table.
 MAX_CELLS: Final = 2000  # of a table with Headers, each counted as often as it spans
 MAX_NAMED: Final = 20_000  # heads that the cells of a table name together
+_PLAIN: Final = CellAttributes()
+_OF_COLUMNS: Final = frozenset({"Column", "Both"})
+_OF_ROWS: Final = frozenset({"Row", "Both"})
 
 
 def add_headers(structure: LogicalStructure) -> None:
     """Add Headers to the cells of irregular tables, and IDs to the head cells of these."""
     for table in sorted(structure.doubtful_tables):
-        rows = _read_rows(structure, table)
-        if rows is not None:
-            _Headers(structure, rows).add()
+        _Headers(structure).add(table)
     structure.doubtful_tables.clear()
 
 
 @dataclass(slots=True, eq=False)
 class _Cell:
-    """A cell, and the elements of the cells that head it."""
+    """A cell, its place in the table, and the elements of the cells that head it."""
 
     element: int
-    is_head: bool
-    attributes: CellAttributes
-    place: tuple[int, int] = (0, 0)  # its first column, and the column after its last
-    rest: int = 1  # rows that it spans from the current one on
+    template: CellTemplate
+    scope: str
+    columns: range
+    top: int  # the number of its first row
     block: int = 0  # of a head of columns: the same for head rows that follow one another
     groups: tuple[int, ...] = ()
-    columns: dict[int, None] = field(default_factory=dict)
-    rows: dict[int, None] = field(default_factory=dict)
+    column_heads: dict[int, None] = field(default_factory=dict)
+    row_heads: dict[int, None] = field(default_factory=dict)
 
     @property
-    def heads_column(self) -> bool:
-        """Whether it is a head of the cells below."""
-        return self.attributes.scope in ("Column", "Both")
+    def is_head(self) -> bool:
+        """Whether it is a `TH`."""
+        return self.template.role is Role.HEAD_CELL
 
     @property
-    def heads_row(self) -> bool:
-        """Whether it is a head of the cells after it."""
-        return self.attributes.scope in ("Row", "Both")
-
-    @property
-    def headers(self) -> list[int]:
-        """The elements of its heads, from the general to the particular."""
-        return [*self.groups, *sorted(self.columns), *self.rows]
-
-
-@dataclass(slots=True, eq=False)
-class _Row:
-    section: int
-    role: str
-    template: RowTemplate
-    cells: Sequence[_Cell]
-
-
-def _read_rows(structure: LogicalStructure, table: int) -> list[_Row] | None:
-    """Return the rows of a table in document order, None for one that is too large."""
-    rows: list[_Row] = []
-    room = MAX_CELLS
-    sections = structure.sections[table]
-    for section in sorted(sections, key=lambda each: TABLE_ORDER[structure.roles[each]]):
-        for element in structure.rows[section]:
-            template = structure.nodes[element]
-            assert isinstance(template, RowTemplate)
-            room -= sum(cell.colspan * cell.rowspan for cell in template.cells)
-            if room < 0:
-                return None
-            cells = [
-                _Cell(
-                    cell,
-                    structure.roles[cell] == "TH",
-                    structure.shapes.get(cell) or CellAttributes(1, 1, ""),
-                )
-                for cell in structure.cells[element]
-            ]
-            rows.append(_Row(section, structure.roles[section], template, cells))
-    return rows
+    def rows(self) -> range:
+        """The numbers of the rows that it covers."""
+        return range(self.top, self.top + self.template.rowspan)
 
 
 class _Headers:
     """Finds the heads of the cells of one table, row by row."""
 
-    def __init__(self, structure: LogicalStructure, rows: Sequence[_Row]) -> None:
+    def __init__(self, structure: LogicalStructure) -> None:
         self.structure = structure
-        self.rows = rows
+        self.cells: list[_Cell] = []
         self.is_irregular = False
         self.has_data = False  # above the current row, outside the head of the table
-        self.block = 0
+        self.row = self.block = 0
         self.group: _Cell | None = None
         self.above: list[_Cell] = []  # cells that span into the current row
         # The heads of each column: at the current row, and at the start of each section.
         self.heads: dict[int, list[_Cell]] = {}
         self.first_heads: dict[int, list[_Cell]] = {}
 
-    def add(self) -> None:
-        """Find the heads, and add them to the attributes if the table is irregular."""
-        section, named = -1, 0
-        for row in self.rows:
-            if row.section != section:
-                section, self.group, self.above = row.section, None, []
-                self.heads = {column: [*heads] for column, heads in self.first_heads.items()}
-            self._read_row(row)
-            named += sum(len(cell.columns) + len(cell.rows) + 1 for cell in row.cells)
-            if named > MAX_NAMED:
-                return
-        if self.is_irregular:
+    def add(self, table: int) -> None:
+        """Find the heads, and add them to the attributes if the table is irregular and not too large."""
+        structure, slots, named = self.structure, 0, 0
+        for section in sorted(
+            structure.sections[table], key=lambda at: TABLE_ORDER[structure.roles[at]]
+        ):
+            self.group, self.above, self.heads = None, [], {**self.first_heads}
+            for element in structure.rows[section]:
+                cells = self._read_cells(element)
+                slots += sum(len(cell.columns) * len(cell.rows) for cell in cells)
+                if slots > MAX_CELLS or named > MAX_NAMED:
+                    return
+                self._read_row(structure.roles[section], cells)
+                named += sum(len(cell.column_heads) + len(cell.row_heads) + 1 for cell in cells)
+        if self.is_irregular and named <= MAX_NAMED:
             self._write()
 
-    def _write(self) -> None:
-        structure = self.structure
-        cells = [cell for row in self.rows for cell in row.cells]
-        ids = {cell.element: f"th{cell.element:07d}" for cell in cells if cell.is_head}
-        structure.head_ids.update(ids)
-        for cell in cells:
-            if headers := cell.headers:
-                names = tuple([ids[head] for head in headers])
-                structure.shapes[cell.element] = cell.attributes._replace(headers=names)
+    def _read_cells(self, row: int) -> list[_Cell]:
+        structure, template = self.structure, self.structure.nodes[row]
+        assert isinstance(template, RowTemplate)
+        cells = [
+            _Cell(
+                *(element, cell, structure.shapes.get(element, _PLAIN).scope),
+                *(range(column, column + cell.colspan), self.row),
+            )
+            for element, cell, column in zip(
+                structure.cells[row], template.cells, template.columns, strict=True
+            )
+        ]
+        self.cells += cells
+        return cells
 
-    def _read_row(self, row: _Row) -> None:
-        for cell, column in zip(row.cells, row.template.columns, strict=True):
-            cell.place = column, column + cell.attributes.colspan
-            cell.rest = cell.attributes.rowspan
-        if self._is_group_row(row):
+    def _read_row(self, role: str, cells: Sequence[_Cell]) -> None:
+        is_in_body = role == Role.TABLE_BODY
+        has_heads_only = all(cell.is_head for cell in cells)
+        covering = sorted([*self.above, *cells], key=lambda cell: cell.columns.start)
+        # One head cell over all columns heads the rows below it.
+        is_alone = len(covering) == len(cells) == 1
+        if is_in_body and has_heads_only and is_alone and cells[0].template.scope != "row":
             self.is_irregular = True
-            self.group = row.cells[0]
+            self.group = cells[0]
             self.block += 1
         else:
-            for cell in row.cells:
-                self._add_columns(cell)
-            covering = sorted([*self.above, *row.cells], key=lambda cell: cell.place)
-            self._add_rows(covering, row.cells)
-            self._add_heads(row)
-        self.above = [*self._spanning([*self.above, *row.cells])]
-        if row.role != Role.TABLE_HEAD and not all(cell.is_head for cell in row.cells):
+            self._find_column_heads(cells)
+            self._find_row_heads(covering)
+            if is_in_body and self.has_data and has_heads_only and len(cells) > 1:
+                self.is_irregular = True
+            self._add_column_heads(cells)
+        self.row += 1
+        self.above = [cell for cell in covering if self.row in cell.rows]
+        if role != Role.TABLE_HEAD and not has_heads_only:
             self.has_data = True
             self.block += 1
 
-    def _spanning(self, cells: Sequence[_Cell]) -> Iterator[_Cell]:
+    def _find_column_heads(self, cells: Sequence[_Cell]) -> None:
+        """Add the heads of their columns to cells; a head of columns has only wider ones."""
         for cell in cells:
-            if cell.rest > 1:
-                cell.rest -= 1
-                yield cell
+            own = len(cell.columns) if cell.scope in _OF_COLUMNS else 0
+            cell.groups = () if self.group is None else (self.group.element,)
+            for head in chain.from_iterable(self.heads.get(at, ()) for at in cell.columns):
+                if len(head.columns) > own:
+                    cell.column_heads[head.element] = None
 
-    def _is_group_row(self, row: _Row) -> bool:
-        """Return whether a row is one head cell over all columns, for the rows below it."""
-        return (
-            row.role == Role.TABLE_BODY
-            and len(row.cells) == 1
-            and row.cells[0].is_head
-            and not self.above
-            and row.template.cells[0].scope != "row"
-        )
-
-    def _add_columns(self, cell: _Cell) -> None:
-        """Add the heads of the columns of a cell; a head of columns has only wider ones."""
-        own = cell.attributes.colspan if cell.heads_column else 0
-        if self.group is not None:
-            cell.groups = (self.group.element,)
-        for column in range(*cell.place):
-            for head in self.heads.get(column, ()):
-                if head.attributes.colspan > own:
-                    cell.columns[head.element] = None
-
-    def _add_rows(self, covering: Sequence[_Cell], own: Sequence[_Cell]) -> None:
+    def _find_row_heads(self, covering: Sequence[_Cell]) -> None:
         """Add the heads of a row to its cells, and to those that span into it.
 
         A head cell after data ends those of the same rows before the data.
@@ -555,38 +493,43 @@ class _Headers:
         block: list[_Cell] = []  # not yet followed by data
         has_data = False
         for cell in covering:
-            if cell.heads_row:
-                if has_data and cell in own:
+            if cell.scope in _OF_ROWS:
+                if has_data and cell.top == self.row:
                     self.is_irregular = True
-                before = [head for head in before if not _has_same_rows(head, cell)]
-                span = cell.attributes.rowspan
-                heads = [head for head in (*before, *block) if head.attributes.rowspan > span]
+                before = [head for head in before if head.rows != cell.rows]
+                heads = [head for head in (*before, *block) if len(head.rows) > len(cell.rows)]
                 block.append(cell)
             else:
                 heads = [*before, *block]
                 if not cell.is_head:
                     has_data = True
                     before, block = heads, []
-            cell.rows.update(dict.fromkeys([head.element for head in heads]))
+            cell.row_heads.update(dict.fromkeys([head.element for head in heads]))
 
-    def _add_heads(self, row: _Row) -> None:
+    def _add_column_heads(self, cells: Sequence[_Cell]) -> None:
         """Add the heads of columns in a row; below other rows, they end those of the same columns."""
-        if row.role == Role.TABLE_BODY and self.has_data and is_head_row(row.template):
-            self.is_irregular = True
-        for cell in row.cells:
-            if not cell.heads_column:
+        for cell in cells:
+            if cell.scope not in _OF_COLUMNS:
                 continue
             cell.block = self.block
-            for column in range(*cell.place):
-                heads = self.heads.get(column, [])
+            for column in cell.columns:
+                heads = self.heads.get(column, ())
                 kept = [
-                    head for head in heads if head.place != cell.place or head.block == cell.block
+                    head
+                    for head in heads
+                    if head.columns != cell.columns or head.block == cell.block
                 ]
                 self.heads[column] = [*kept, cell]
         # A table without a head has that of its first rows.
         if not self.has_data and self.group is None:
-            self.first_heads = {column: [*heads] for column, heads in self.heads.items()}
+            self.first_heads = {**self.heads}
 
-
-def _has_same_rows(head: _Cell, other: _Cell) -> bool:
-    return (head.attributes.rowspan, head.rest) == (other.attributes.rowspan, other.rest)
+    def _write(self) -> None:
+        shapes = self.structure.shapes
+        ids = {cell.element: f"th{cell.element:07d}" for cell in self.cells if cell.is_head}
+        self.structure.head_ids.update(ids)
+        for cell in self.cells:
+            heads = (*cell.groups, *sorted(cell.column_heads), *cell.row_heads)
+            if heads:
+                shape = shapes.get(cell.element, _PLAIN)
+                shapes[cell.element] = shape._replace(headers=tuple([ids[head] for head in heads]))
