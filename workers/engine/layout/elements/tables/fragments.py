@@ -40,8 +40,7 @@ from workers.engine.layout.elements.tables.rows import (
     draw_rows,
     draw_vertical_borders,
     lay_out_cell,
-    lay_out_lines,
-    lay_out_row,
+    lay_out_rows,
     layout_key,
     own_height,
     plan_row,
@@ -95,7 +94,6 @@ class TableGrid:
     room: float  # the width available for the columns
     carried: CarriedTotals
     laid_out: list[RowBlock | None]  # the block of each row
-    measured: int = 0  # rows up to here are in a block if their cells are lines of text
     forces_breaks: bool = False  # whether a row or body forces a break before or after itself
     # By template, which keeps the styles whose ids are in the other keys, and by layout key.
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
@@ -119,20 +117,22 @@ class TableGrid:
         return known
 
     def block(self, context: LayoutContext, index: int) -> RowBlock:
-        """Return the block of a body row; a general row is one by itself."""
+        """Return the block of a body row, laid out with the next rows of its template and body."""
         block = self.laid_out[index]
         if block is None:
-            joined = self.joined_rows(index)
+            template, joined = self.rows[index].template, self.joined_rows(index)
             if len(joined) > 1:
                 rows = self.rows[joined.start : joined.stop]
-                self._keep(self.lay_out_all(context, rows, joined.start))
-            elif index >= self.measured:
-                self._lay_out_lines(context, index)
+                blocks = self.lay_out_all(context, rows, joined.start)
+            else:
+                numbers = range(index, self.starts[self.body_of(index) + 1])
+                others = (at for at in numbers if self.rows[at].template is not template)
+                rows = self.rows[index : next(others, numbers.stop)]
+                blocks = lay_out_rows(context, self.plan(context, template), rows, index)
+            for each in blocks:
+                self.laid_out[each.first : each.end] = [each] * len(each.rows)
             block = self.laid_out[index]
-        if block is None:
-            row = self.rows[index]
-            block = lay_out_row(context, self.plan(context, row.template), row, index)
-            self.laid_out[index] = block
+            assert block is not None
         return block
 
     def joined_rows(self, index: int) -> range:
@@ -150,18 +150,6 @@ class TableGrid:
     def row(self, context: LayoutContext, index: int) -> RowBlock:
         """Return a body row, laid out."""
         return self.block(context, index).between(index, index + 1)
-
-    def _lay_out_lines(self, context: LayoutContext, index: int) -> None:
-        """Lay out the lines of text of the next rows of one template and body."""
-        template, end = self.rows[index].template, self.starts[self.body_of(index) + 1]
-        others = (at for at in range(index, end) if self.rows[at].template is not template)
-        self.measured = next(others, end)
-        rows = self.rows[index : self.measured]
-        self._keep(lay_out_lines(context, self.plan(context, template), rows, index))
-
-    def _keep(self, blocks: Iterable[RowBlock]) -> None:
-        for block in blocks:
-            self.laid_out[block.first : block.end] = [block] * len(block.rows)
 
     def group(self, context: LayoutContext, group: RowGroup) -> list[RowBlock]:
         """Return the rows of a head or foot, laid out with placeholder values."""
@@ -190,8 +178,9 @@ class TableGrid:
         The last row of a spanning cell gets the height that its rows lack.
         """
         blocks = [
-            lay_out_row(context, self.plan(context, row.template), row, number)
+            block
             for number, row in enumerate(rows, first)
+            for block in lay_out_rows(context, self.plan(context, row.template), [row], number)
         ]
         heights = [block.height for block in blocks]
         needs = [
@@ -420,46 +409,49 @@ class TableFragment(WholeFragment):
             draw_border(items, border, (x + left, y), (x + right, y), None)
 
     def _entries(self, canvas: PageCanvas) -> Iterator[_Entry]:
-        yield from self._head_entries(canvas)
-        for row in self.repeated_heads:
-            fill = row.plan.template.style.box.background
-            yield _Entry(row, (), (), (fill,), True, None, Role.TABLE_BODY)
-        yield from self._body_entries()
+        grid, bodies, starts = self.grid, self.grid.node.bodies, self.grid.starts
+        heads = [(group, self._laid_group(canvas, group)) for group in self.heads]
+        # The default rule is drawn once, below the last head that has it.
+        ruled = [group for group, blocks in heads if blocks and group.has_built_in_rule]
+        is_repeated = not self.is_start
+        for group, blocks in heads:
+            rows, has_rule = range(len(blocks)), group not in ruled[:-1]
+            for block in blocks:
+                entry = self._entry(block, group, rows, Role.TABLE_HEAD, is_repeated=is_repeated)
+                yield entry if has_rule else entry._replace(below=())
+        for block in self.repeated_heads:
+            fill = block.plan.template.style.box.background
+            yield _Entry(block, (), (), (fill,), True, None, Role.TABLE_BODY)
+        for block in self.rows:
+            number = grid.body_of(block.first)
+            rows = range(starts[number], starts[number + 1])
+            yield self._entry(block, bodies[number], rows, Role.TABLE_BODY)
+        is_repeated = self.resume is not None
         for group in self.feet:
-            is_repeated = self.resume is not None
-            yield from self._group_entries(canvas, group, Role.TABLE_FOOT, is_repeated=is_repeated)
+            blocks = self._laid_group(canvas, group)
+            rows = range(len(blocks))
+            for block in blocks:
+                yield self._entry(block, group, rows, Role.TABLE_FOOT, is_repeated=is_repeated)
 
-    def _head_entries(self, canvas: PageCanvas) -> Iterator[_Entry]:
-        """Yield the head rows; the default rule is drawn once, below the last head that has it."""
-        heads = [
-            list(self._group_entries(canvas, group, Role.TABLE_HEAD, is_repeated=not self.is_start))
-            for group in self.heads
-        ]
-        ruled = [
-            entries
-            for group, entries in zip(self.heads, heads, strict=True)
-            if entries and group.has_built_in_rule
-        ]
-        for entries in ruled[:-1]:
-            entries[-1] = entries[-1]._replace(below=())
-        for entries in heads:
-            yield from entries
-
-    def _group_entries(
-        self, canvas: PageCanvas, group: RowGroup, role: Role, *, is_repeated: bool
-    ) -> Iterator[_Entry]:
-        laid_out = self._laid_group(canvas, group)
-        border = group.style.box.border
-        for index, row in enumerate(laid_out):
-            yield _Entry(
-                row,
-                (border.top,) if index == 0 else (),
-                (border.bottom,) if index == len(laid_out) - 1 else (),
-                (row.plan.template.style.box.background or group.style.box.background,),
-                is_repeated,
-                group,
-                role,
-            )
+    def _entry(
+        self,
+        block: RowBlock,
+        section: RowGroup | TableBody,
+        rows: range,
+        role: Role,
+        *,
+        is_repeated: bool = False,
+    ) -> _Entry:
+        """Return rows with the borders and backgrounds of their section, which has `rows`."""
+        box, stripe = section.style.box, self.grid.node.stripe
+        above = (box.border.top,) if block.first == rows.start else ()
+        below = (box.border.bottom,) if block.end == rows.stop else ()
+        fill = block.plan.template.style.box.background or box.background
+        fills: Sequence[Color | None] = (fill,)
+        if fill is None and stripe and role is Role.TABLE_BODY:
+            at = block.first % len(stripe)
+            fills = (*stripe[at:], *stripe[:at])
+        return _Entry(block, above, below, fills, is_repeated, section, role)
 
     def _laid_group(self, canvas: PageCanvas, group: RowGroup) -> Sequence[RowBlock]:
         measured = self.grid.group(self.context, group)
@@ -478,22 +470,6 @@ class TableFragment(WholeFragment):
             row._replace(height=max(row.height, kept.height))
             for row, kept in zip(laid_out, measured, strict=False)
         ]
-
-    def _body_entries(self) -> Iterator[_Entry]:
-        grid = self.grid
-        bodies, starts, stripe = grid.node.bodies, grid.starts, grid.node.stripe
-        for block in self.rows:
-            number = grid.body_of(block.first)
-            body = bodies[number].style.box
-            fill = block.plan.template.style.box.background or body.background
-            above = (body.border.top,) if block.first == starts[number] else ()
-            below = (body.border.bottom,) if block.end == starts[number + 1] else ()
-            fills: Sequence[Color | None] = (fill,)
-            if fill is None and stripe:
-                at = block.first % len(stripe)
-                fills = (*stripe[at:], *stripe[:at])
-            rest = False, bodies[number], Role.TABLE_BODY
-            yield _Entry(block, above, below, fills, *rest)
 
 
 def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Bands]:

@@ -13,7 +13,7 @@ and to the left (CSS 2.2, 17.6.2.1). Cell content is inset by its padding and ha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, groupby, pairwise, repeat
 from math import inf
@@ -407,37 +407,37 @@ class RowBlock(NamedTuple):
         return self._replace(first=self.first + part.start, rows=self.rows[part], contents=contents)
 
 
-def lay_out_lines(
+def lay_out_rows(
     context: LayoutContext, plan: RowPlan, rows: Sequence[TableRow], first: int
-) -> Iterator[RowBlock]:
-    """Lay out those of some rows whose cells are all lines of text, without side effects."""
+) -> list[RowBlock]:
+    """Lay out rows at their natural heights, those whose cells are all lines of text in blocks."""
     columns = len(plan.cells)
     contents: list[CellLayout] = [None] * (len(rows) * columns)
     for at, cell in enumerate(plan.cells):
         contents[at::columns] = _measure_lines(context, cell, [row.cells[at] for row in rows])
     whole = RowBlock(plan, first, rows, plan.line_height, contents, has_lines_only=True)
     if None not in contents:
-        yield whole
-        return
+        return [whole]
     starts = range(0, len(contents), columns)
     fits = [None not in contents[start : start + columns] for start in starts]
-    for has_lines_only, part in groupby(range(len(rows)), fits.__getitem__):
+    blocks: list[RowBlock] = []
+    for has_lines_only, part in groupby(range(first, whole.end), lambda at: fits[at - first]):
         numbers = [*part]
         if has_lines_only:
-            yield whole.between(first + numbers[0], first + numbers[-1] + 1)
+            blocks.append(whole.between(numbers[0], numbers[-1] + 1))
+        else:
+            blocks += [_lay_out_general(context, whole.between(at, at + 1)) for at in numbers]
+    return blocks
 
 
-def lay_out_row(context: LayoutContext, plan: RowPlan, row: TableRow, number: int = 0) -> RowBlock:
-    """Lay out one row at its natural height."""
-    contents: list[CellLayout] = []
-    for cell, content in zip(plan.cells, row.cells, strict=True):
-        contents += _measure_lines(context, cell, [content])
-    if None not in contents:
-        return RowBlock(plan, number, [row], plan.line_height, contents, has_lines_only=True)
+def _lay_out_general(context: LayoutContext, block: RowBlock) -> RowBlock:
+    """Lay out the boxes of a row, whose lines of text are measured."""
+    plan, contents = block.plan, [*block.contents]
     for at, cell in enumerate(plan.cells):
         if contents[at] is None or cell.is_on_baseline:
-            contents[at] = lay_out_cell(context, plan, row, at, Region(cell.room), None)
-    return RowBlock(plan, number, [row], own_height(plan, contents), contents)
+            contents[at] = lay_out_cell(context, plan, block.rows[0], at, Region(cell.room), None)
+    height = own_height(plan, contents)
+    return block._replace(height=height, contents=contents, has_lines_only=False)
 
 
 def _measure_lines(
