@@ -14,10 +14,13 @@ from urllib3.response import BaseHTTPResponse
 
 from shared.clock import ticks
 from shared.outbound.connections import (
+    CONNECT_SECONDS,
+    Endpoint,
     Resolve,
-    check_target,
+    connect_any,
+    find_endpoints,
+    limit_socket,
     open_connection,
-    open_socket,
     resolve_host,
 )
 from shared.outbound.targets import (
@@ -102,12 +105,7 @@ class Outbound:
         Raises:
             TargetRefusedError: the URL is not permitted.
         """
-        target = parse_and_log(url)
-        try:
-            check_target(target, allow_private=self._allow_private, resolve=self._resolve)
-        except TargetRefusedError as error:
-            _log_refusal(target.host, error)
-            raise
+        self._find_endpoints(parse_and_log(url), connect_by=ticks() + CONNECT_SECONDS)
 
     def download(
         self, url: str, file: BinaryIO, *, limit_bytes: int, deadline_seconds: float
@@ -136,7 +134,8 @@ class Outbound:
                     return replace(
                         _receive(response, file, limit_bytes), caching_info=tuple(caching_info)
                     )
-            target = _follow_and_log(target, location)
+            with _log_refusals(target.host, is_redirected=True):
+                target = follow_redirect(target, location)
         raise TargetUnreachableError(f"its server redirects more than {MAX_REDIRECTS} times")
 
     def post(
@@ -166,22 +165,26 @@ class Outbound:
         ) as response:
             return PostResult(response.status, response.headers.get("Retry-After"))
 
-    def connect(self, target: Target, *, give_up_at: float) -> socket:
-        """Connect to the host and port of a target, for a protocol other than HTTP.
+    def connect(self, target: Target, *, give_up_at: float, is_redirected: bool = False) -> socket:
+        """Connect to the host and port of a target, within a few seconds.
 
         Raises:
-            TargetRefusedError, TargetUnreachableError: as `post`.
+            TargetRefusedError: the URL is not permitted.
+            TargetUnreachableError: no connection.
         """
-        try:
-            return open_socket(
-                target,
-                allow_private=self._allow_private,
-                resolve=self._resolve,
-                give_up_at=give_up_at,
+        connect_by = min(give_up_at, ticks() + CONNECT_SECONDS)
+        endpoints = self._find_endpoints(target, connect_by=connect_by, is_redirected=is_redirected)
+        sock = connect_any(endpoints, connect_by=connect_by)
+        limit_socket(sock, give_up_at=give_up_at)
+        return sock
+
+    def _find_endpoints(
+        self, target: Target, *, connect_by: float, is_redirected: bool = False
+    ) -> list[Endpoint]:
+        with _log_refusals(target.host, is_redirected=is_redirected):
+            return find_endpoints(
+                target, self._resolve, allow_private=self._allow_private, connect_by=connect_by
             )
-        except TargetRefusedError as error:
-            _log_refusal(target.host, error)
-            raise
 
     @contextmanager
     def _request(
@@ -196,17 +199,11 @@ class Outbound:
         is_redirected: bool = False,
     ) -> Iterator[BaseHTTPResponse]:
         """Send a request and yield the response with its body unread."""
-        try:
-            connection = open_connection(
-                target,
-                allow_private=self._allow_private,
-                resolve=self._resolve,
-                give_up_at=give_up_at,
-                limit_bytes=limit_bytes,
-            )
-        except TargetRefusedError as error:
-            _log_refusal(target.host, error)
-            raise (_redirected(error) if is_redirected else error) from error.__cause__
+        sock = self.connect(target, give_up_at=give_up_at, is_redirected=is_redirected)
+        connection = open_connection(target, sock)
+        # Headers and chunk framing come on top of the body.
+        most = limit_bytes + limit_bytes // 4 + 1_000_000
+        limit_socket(connection.sock, give_up_at=give_up_at, limit_bytes=most)
         try:
             connection.request(
                 method,
@@ -234,24 +231,20 @@ def parse_and_log(url: str) -> Target:
     Raises:
         TargetRefusedError: see `parse_target`.
     """
-    try:
+    with _log_refusals():
         return parse_target(url)
-    except TargetRefusedError as error:
-        _log_refusal(None, error)
-        raise
 
 
-def _follow_and_log(target: Target, location: str) -> Target:
+@contextmanager
+def _log_refusals(host: str | None = None, *, is_redirected: bool = False) -> Iterator[None]:
+    """Log why a URL is refused; that of one redirected to reveals no further reason to its client."""
     try:
-        return follow_redirect(target, location)
+        yield
     except TargetRefusedError as error:
-        _log_refusal(target.host, error)
-        raise _redirected(error) from error
-
-
-def _redirected(error: TargetRefusedError) -> TargetRefusedError:
-    """Return the error of a URL that redirects to a refused one; it reveals no further reason."""
-    return TargetRefusedError(Reason.REDIRECT, f"redirected: {error.cause}")
+        _log.warning("outbound request refused", host=host, cause=error.cause)
+        if not is_redirected:
+            raise
+        raise TargetRefusedError(Reason.REDIRECT, f"redirected: {error.cause}") from error
 
 
 def _read_caching_info(response: BaseHTTPResponse) -> CachingInfo:
@@ -280,7 +273,3 @@ def _receive(response: BaseHTTPResponse, file: BinaryIO, limit_bytes: int) -> Do
 
 def _too_large(limit_bytes: int) -> TargetTooLargeError:
     return TargetTooLargeError(f"it has more than {limit_bytes:,} bytes, the limit")
-
-
-def _log_refusal(host: str | None, error: TargetRefusedError) -> None:
-    _log.warning("outbound request refused", host=host, cause=error.cause)

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import certifi
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError
 
 from shared.clock import ticks
 from shared.outbound.targets import (
@@ -75,67 +74,45 @@ class _TlsSocket(_BoundedSocket, ssl.SSLSocket):
     pass
 
 
-def open_connection(
-    target: Target, *, allow_private: bool, resolve: Resolve, give_up_at: float, limit_bytes: int
-) -> HTTPConnection:
-    """Connect to a target after checking every address of its host; Host, SNI and certificate use the name.
+def find_endpoints(
+    target: Target, resolve: Resolve, *, allow_private: bool, connect_by: float
+) -> list[Endpoint]:
+    """Return the checked addresses of a target's host.
 
     Raises:
         TargetRefusedError: an address of the host is not permitted, or it has none.
-        TargetUnreachableError: no connection, or no valid certificate for the name.
     """
-    connect_by = min(give_up_at, ticks() + CONNECT_SECONDS)
-    endpoints = _check_endpoints(
-        target, _resolve_within(connect_by, target, resolve), allow_private
-    )
-    connection = _make_connection(target, endpoints, connect_by)
-    try:
-        connection.connect()
-    except (HTTPError, OSError) as error:
-        connection.close()
-        raise TargetUnreachableError("its server has no valid TLS certificate") from error
-    except BaseException:
-        connection.close()
-        raise
-    # Headers and chunk framing come on top of the body.
-    limit_socket(
-        connection.sock,
-        give_up_at=give_up_at,
-        limit_bytes=limit_bytes + limit_bytes // 4 + 1_000_000,
-    )
+    endpoints = _resolve_within(connect_by, target, resolve)
+    if not endpoints:
+        raise TargetRefusedError(Reason.HOST_UNKNOWN, f"{target.host} has no address")
+    for _, (address, *_) in endpoints:
+        if not (is_public(address) or (allow_private and is_private(address))):
+            raise TargetRefusedError(Reason.NOT_PUBLIC, f"{target.host} has the address {address}")
+    return endpoints
+
+
+def open_connection(target: Target, sock: socket.socket) -> HTTPConnection:
+    """Return an HTTP connection over a connected socket; Host, SNI and certificate use the name of the target.
+
+    Raises:
+        TargetUnreachableError: no valid certificate for the name.
+    """
+    if target.scheme == "http":
+        connection = HTTPConnection(target.host, target.port)
+    else:
+        connection = HTTPSConnection(target.host, target.port)
+        try:
+            sock = tls_context().wrap_socket(sock, server_hostname=target.host.rstrip("."))
+        except OSError as error:
+            raise TargetUnreachableError("its server has no valid TLS certificate") from error
+    connection.sock = sock  # connected, so that its name is not resolved again (DNS rebinding)
     return connection
 
 
-def limit_socket(sock: Any, *, give_up_at: float, limit_bytes: float) -> None:
+def limit_socket(sock: Any, *, give_up_at: float, limit_bytes: float = inf) -> None:
     """Limit a socket of this module or of `tls_context` in time, and in the bytes that it receives."""
     assert isinstance(sock, _BoundedSocket)
     sock.give_up_at, sock.bytes_left = give_up_at, limit_bytes
-
-
-def open_socket(
-    target: Target, *, allow_private: bool, resolve: Resolve, give_up_at: float
-) -> socket.socket:
-    """Connect to the host and port of a target, for a protocol other than HTTP.
-
-    Raises:
-        TargetRefusedError: an address of the host is not permitted, or it has none.
-        TargetUnreachableError: no connection.
-    """
-    connect_by = min(give_up_at, ticks() + CONNECT_SECONDS)
-    found = _resolve_within(connect_by, target, resolve)
-    sock = _connect_any(_check_endpoints(target, found, allow_private), connect_by)
-    sock.give_up_at = give_up_at
-    return sock
-
-
-def check_target(target: Target, *, allow_private: bool, resolve: Resolve) -> None:
-    """Check every address of a target's host without connecting.
-
-    Raises:
-        TargetRefusedError: an address of the host is not permitted, or it has none.
-    """
-    found = _resolve_within(ticks() + CONNECT_SECONDS, target, resolve)
-    _check_endpoints(target, found, allow_private)
 
 
 def resolve_host(host: str, port: int) -> list[Endpoint]:
@@ -162,49 +139,12 @@ def _resolve_within(connect_by: float, target: Target, resolve: Resolve) -> list
     return answer[0] if answer else []
 
 
-def _check_endpoints(
-    target: Target, endpoints: list[Endpoint], allow_private: bool
-) -> list[Endpoint]:
-    if not endpoints:
-        raise TargetRefusedError(Reason.HOST_UNKNOWN, f"{target.host} has no address")
-    for _, (address, *_) in endpoints:
-        if not (is_public(address) or (allow_private and is_private(address))):
-            raise TargetRefusedError(Reason.NOT_PUBLIC, f"{target.host} has the address {address}")
-    return endpoints
+def connect_any(endpoints: list[Endpoint], *, connect_by: float) -> socket.socket:
+    """Connect to one of several addresses, for any protocol; see `limit_socket`.
 
-
-class _AddressPinned:
-    """A connection that uses the checked addresses instead of resolving again (DNS rebinding)."""
-
-    endpoints: list[Endpoint]
-    connect_by: float
-
-    def _new_conn(self) -> socket.socket:
-        return _connect_any(self.endpoints, self.connect_by)
-
-
-class _PlainConnection(_AddressPinned, HTTPConnection):
-    pass
-
-
-class _TlsConnection(_AddressPinned, HTTPSConnection):
-    pass
-
-
-def _make_connection(
-    target: Target, endpoints: list[Endpoint], connect_by: float
-) -> _PlainConnection | _TlsConnection:
-    seconds = max(connect_by - ticks(), 0.001)
-    connection = (
-        _PlainConnection(target.host, target.port, timeout=seconds)
-        if target.scheme == "http"
-        else _TlsConnection(target.host, target.port, timeout=seconds, ssl_context=tls_context())
-    )
-    connection.endpoints, connection.connect_by = endpoints, connect_by
-    return connection
-
-
-def _connect_any(endpoints: list[Endpoint], connect_by: float) -> _PlainSocket:
+    Raises:
+        TargetUnreachableError: no connection.
+    """
     for tried, (family, address) in enumerate(endpoints):
         # The remaining time is shared between the remaining addresses.
         share = (connect_by - ticks()) / (len(endpoints) - tried)
