@@ -44,7 +44,7 @@ from api.operations.parameters import (
 from api.ports import Ports
 from api.templates.content import change_templates, find_findings, read_content
 from api.templates.fields import check_template_id, check_template_name
-from api.templates.versions import check_template_preconditions, etag_of
+from api.templates.versions import etag_of, lock_to_change
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
@@ -200,22 +200,12 @@ class TemplateRoutes(Routes):
             check=lambda: self._check_exists(principal.state.account_id, template)
         )
         with change_templates(principal, self._ports) as session:
-            check_template_preconditions(
-                session, principal.state.account_id, template, preconditions
-            )
+            lock_to_change(session, principal.state.account_id, template, preconditions)
             record = templates.replace_content(
-                session,
-                principal.state.account_id,
-                template,
-                content=content,
-                user=principal.user,
-                at=now(),
+                session, template, content=content, user=principal.user, at=now()
             )
-            if record is not None:
-                details = {"sha256": record.sha256}
-                record_change(session, principal, "template.changed", template, details)
-        if record is None:
-            raise own_template_not_found(template)
+            details = {"sha256": record.sha256}
+            record_change(session, principal, "template.changed", template, details)
         found = find_findings(principal, TemplateReference(template), self._ports)
         return write_json(record.show() | {"findings": found}, headers={"ETag": etag_of(record)})
 
@@ -233,17 +223,13 @@ class TemplateRoutes(Routes):
         Content, versions, tags and slug do not change.
         """
         principal = current_principal()
-        account_id = principal.state.account_id
         check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         name = _read_new_name(receive_fields(request, ("name",)))
         with self._ports.database.session() as session:
-            check_template_preconditions(session, account_id, template, preconditions)
-            record = templates.rename_template(session, account_id, template, name=name)
-            if record is not None:
-                record_change(session, principal, "template.renamed", template, {"name": name})
-        if record is None:
-            raise own_template_not_found(template)
+            lock_to_change(session, principal.state.account_id, template, preconditions)
+            record = templates.rename_template(session, template, name=name)
+            record_change(session, principal, "template.renamed", template, {"name": name})
         return write_json(record.show(), headers={"ETag": etag_of(record)})
 
     @delete(
@@ -263,17 +249,10 @@ class TemplateRoutes(Routes):
         check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
-            check_template_preconditions(
-                session, principal.state.account_id, template, preconditions
-            )
+            lock_to_change(session, principal.state.account_id, template, preconditions)
             _check_unused(session, principal.state.account_id, template)
-            removed = templates.delete_template(
-                session, principal.state.account_id, template, at=now()
-            )
-            if removed:
-                record_change(session, principal, "template.deleted", template)
-        if not removed:
-            raise own_template_not_found(template)
+            templates.delete_template(session, template, at=now())
+            record_change(session, principal, "template.deleted", template)
         return Response(status=204)
 
     @get(

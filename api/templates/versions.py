@@ -70,16 +70,15 @@ def etag_of(record: TemplateRecord, *, content_sha256: str | None = None) -> str
     return make_etag(record.show(), content_sha256 or record.sha256)
 
 
-def check_template_preconditions(
+def lock_to_change(
     session: Session, account_id: str, template_id: str, preconditions: Preconditions
 ) -> None:
-    """Check the preconditions of a change of a template, and lock it until the transaction ends.
+    """Lock a template until the transaction ends, and check the preconditions of its change.
 
     Raises:
         ServiceError: 412; 404, the account has no template of that id.
     """
-    if preconditions.are_given:
-        preconditions.check(etag_of(lock_live(session, account_id, template_id)))
+    preconditions.check(etag_of(lock_live(session, account_id, template_id)))
 
 
 # Characters that XML 1.0 does not allow, even in a comment (2.2).
@@ -137,9 +136,7 @@ class VersionRoutes(Routes):
         preconditions = read_preconditions(request)
         message = receive_record(request, PublishRequest).message
         with change_templates(principal, self._ports) as session:
-            check_template_preconditions(
-                session, principal.state.account_id, template_id, preconditions
-            )
+            lock_to_change(session, principal.state.account_id, template_id, preconditions)
             published = versions.publish_version(
                 session,
                 principal.reader,

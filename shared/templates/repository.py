@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Final
 
-from sqlalchemy import ColumnElement, RowMapping, Select, insert, select, update
+from sqlalchemy import RowMapping, Select, insert, select, update
 
 from shared.db import user_refs
 from shared.db.queries import upsert_row
@@ -71,7 +71,8 @@ def get_template(session: Session, template_id: str) -> TemplateRecord:
 
 def find_live_sha256(session: Session, account_id: str, template_id: str) -> str | None:
     """Return the SHA-256 of a template's live content, None if the account has no such template."""
-    return session.scalar(select(templates.c.sha256).where(*_is_own(account_id, template_id)))
+    query = select(templates.c.sha256).filter_by(id=template_id, account_id=account_id)
+    return session.scalar(query.where(templates.c.deleted_at.is_(None)))
 
 
 def reader_account(account_id: str, template_id: str) -> str:
@@ -172,42 +173,26 @@ def list_templates(
 
 
 def replace_content(
-    session: Session,
-    account_id: str,
-    template_id: str,
-    *,
-    content: str,
-    user: UserRef,
-    at: datetime,
-) -> TemplateRecord | None:
-    """Replace a template's live content; return None if the account has no template of that id."""
-    changed = session.execute(
-        update(templates)
-        .where(*_is_own(account_id, template_id))
-        .values(sha256=store_content(session, content, at=at), updated_at=at, updated_by=user.id)
-    )
-    return get_template(session, template_id) if changed.rowcount else None
+    session: Session, template_id: str, *, content: str, user: UserRef, at: datetime
+) -> TemplateRecord:
+    """Replace the live content of a locked template."""
+    digest = store_content(session, content, at=at)
+    return _change(session, template_id, sha256=digest, updated_at=at, updated_by=user.id)
 
 
-def rename_template(
-    session: Session, account_id: str, template_id: str, *, name: str
-) -> TemplateRecord | None:
-    """Rename a template; return None if the account has no template of that id.
-
-    `updated_at` and `updated_by` describe its content and do not change.
-    """
-    changed = session.execute(
-        update(templates).where(*_is_own(account_id, template_id)).values(name=name)
-    )
-    return get_template(session, template_id) if changed.rowcount else None
+def rename_template(session: Session, template_id: str, *, name: str) -> TemplateRecord:
+    """Rename a locked template; `updated_at` and `updated_by` describe its content and do not change."""
+    return _change(session, template_id, name=name)
 
 
-def delete_template(session: Session, account_id: str, template_id: str, *, at: datetime) -> bool:
-    """Mark a template as deleted; return whether the account had the template."""
-    removed = session.execute(
-        update(templates).where(*_is_own(account_id, template_id)).values(deleted_at=at)
-    )
-    return bool(removed.rowcount)
+def delete_template(session: Session, template_id: str, *, at: datetime) -> None:
+    """Mark a locked template as deleted."""
+    _change(session, template_id, deleted_at=at)
+
+
+def _change(session: Session, template_id: str, **values: Any) -> TemplateRecord:
+    session.execute(update(templates).filter_by(id=template_id).values(values))
+    return get_template(session, template_id)
 
 
 def store_content(session: Session, content: str, *, at: datetime) -> str:
@@ -233,15 +218,6 @@ def get_content(session: Session, digest: str) -> str:
     if content is None:
         raise LookupError(f"no content {digest}")
     return content
-
-
-def _is_own(account_id: str, template_id: str) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for a template that the account has not deleted."""
-    return (
-        templates.c.id == template_id,
-        templates.c.account_id == account_id,
-        templates.c.deleted_at.is_(None),
-    )
 
 
 def _records() -> Select[Any]:

@@ -71,7 +71,7 @@ def is_kept(database, text):
 
 def replace(database, made, template, text, *, at=LONG_AGO):
     with database.session() as session:
-        replace_content(session, made.account_id, template.id, content=text, user=made.user, at=at)
+        replace_content(session, template.id, content=text, user=made.user, at=at)
 
 
 def test_a_text_that_was_replaced_goes(database, made, template):
@@ -102,7 +102,7 @@ def test_the_content_of_a_version_outlives_its_template(database, made, template
         )
     replace(database, made, template, "<new/>")
     with database.session() as session:
-        delete_template(session, made.account_id, template.id, at=LONG_AGO)
+        delete_template(session, template.id, at=LONG_AGO)
     RemoveOrphanedContents(database, wait_seconds=0).run_once()
     assert is_kept(database, "<old/>")
 
