@@ -15,9 +15,9 @@ from redis import Redis, RedisError
 from shared.clock import ticks
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, OutcomeStatus, decode_reply
-from shared.queue.claims import CLAIM_TTL_SECONDS, ClaimLostError, Claims
-from shared.queue.connection import BLOCK_SECONDS, batched, reachable, register
-from shared.queue.names import FARM_MEMORY, USAGE_STREAM, job_key, reply_key
+from shared.queue.claims import ClaimLostError, Claims
+from shared.queue.connection import BLOCK_SECONDS, batched, reachable
+from shared.queue.names import FARM_MEMORY, USAGE_STREAM, reply_key
 from shared.queue.states import AWAITED_SECONDS, JobStates
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
@@ -35,7 +35,6 @@ class Replies:
         self._observer = observer
         self._redis = redis
         self._claims = claims
-        self._abandon = register(redis, "abandon")
         self._states = JobStates(redis)
         # Keys that were read and can be deleted, in the round trip of the next wait. If the process ends
         # first, they expire.
@@ -87,9 +86,7 @@ class Replies:
         Raises:
             Unavailable: Redis is unreachable; the job ends at its deadline.
         """
-        keys = [job_key(job_id), reply_key(job_id)]
-        with reachable():
-            text = cast("bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS]))
+        text = self._states.abandon(job_id)
         if text is not None:
             return self._read(text)
         self._observer.count(metrics.ABANDONED)

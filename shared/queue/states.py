@@ -22,7 +22,9 @@ from shared.queue.names import FARM_EPOCH, completion_key, job_key, preview_sess
 CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline passed before it ended
 WITHDRAWN: Final = "withdrawn"  # no worker began it: its queue was drained, or its deadline passed
+_ABANDONED: Final = "abandoned"
 _RECORDED_TTL_SECONDS: Final = 600
+_SUPERSEDED_TTL_SECONDS: Final = 600
 # A front renews its presence every second. After this time without renewal it has answered 503 or
 # has died; `Commits.commit` then rejects a success.
 AWAITED_SECONDS: Final = 4.0
@@ -44,8 +46,7 @@ class JobStates:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._close = register(redis, "close")
-        self._withdraw = register(redis, "withdraw")
+        self._end_job = register(redis, "end_job")
         self._await = register(redis, "await")
 
     def find_started(self, job_id: str) -> datetime | None:
@@ -85,25 +86,37 @@ class JobStates:
             )
         return None if word is None else _ended(word, outcome)
 
-    def close(self, job_id: str, word: str) -> EndedJob | None:
+    def close(self, job_id: str, reason: str) -> EndedJob | None:
         """End a job without an outcome, so that it is neither committed nor metered; return None.
 
-        If it had ended before, return its end.
+        If it had ended otherwise before, return its end.
         """
-        with reachable():
-            before = cast(
-                "list[bytes | None] | None",
-                self._close(keys=[job_key(job_id)], args=[word, STATE_TTL_SECONDS]),
-            )
-        if not before or before[0] is None:
+        former = self._end(job_id, reason, STATE_TTL_SECONDS)
+        if former is None or former[0] is None or former[0] == reason.encode():
             return None
-        return _ended(before[0], before[1])
+        return _ended(former[0], former[1])
 
     def withdraw(self, job_id: str) -> bool:
         """Withdraw a job that no worker has started; return whether it was withdrawn. It never runs then."""
+        return self._end(job_id, WITHDRAWN, STATE_TTL_SECONDS, unless_begun=True) is None
+
+    def abandon(self, job_id: str) -> bytes | None:
+        """Abandon a job that its front no longer waits for; return None, or the reply if it had ended before."""
+        former = self._end(job_id, _ABANDONED, CLAIM_TTL_SECONDS)
+        return None if former is None else former[2]
+
+    def supersede(self, job_id: str, outcome: JobOutcome) -> None:
+        """Cancel a job that a newer one supersedes, and wake the front that waits for it."""
+        self._end(job_id, CANCELLED, _SUPERSEDED_TTL_SECONDS, outcome=outcome.encode())
+
+    def _end(
+        self, job_id: str, reason: str, ttl: int, *, unless_begun: bool = False, outcome: str = ""
+    ) -> list[bytes | None] | None:
+        """End a job; return None, or reason, outcome and reply of its former end."""
+        keys = [job_key(job_id), reply_key(job_id)]
+        args: list[str | int] = [reason, ttl, int(unless_begun), outcome, REPLY_TTL_SECONDS]
         with reachable():
-            args: list[str | int] = [WITHDRAWN, STATE_TTL_SECONDS]
-            return bool(self._withdraw(keys=[job_key(job_id)], args=args))
+            return cast("list[bytes | None] | None", self._end_job(keys=keys, args=args))
 
     def await_end(self, job_id: str) -> None:
         """Record that a front waits for a job for another `AWAITED_SECONDS`; raise `RedisError` without Redis."""
@@ -186,7 +199,6 @@ class CompletionNotices:
 
 # Longer than any preview may take.
 _SESSION_TTL_SECONDS: Final = 4000
-_STATE_TTL_SECONDS: Final = 600
 
 
 class PreviewSessions:
@@ -194,7 +206,7 @@ class PreviewSessions:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._supersede = register(redis, "supersede")
+        self._states = JobStates(redis)
 
     def begin(self, account_id: str, session: str, job_id: str) -> None:
         """Store the newest job of a session, before it is queued, and end the previous one.
@@ -209,15 +221,10 @@ class PreviewSessions:
             before = cast(
                 "bytes | None", self._redis.set(key, job_id, ex=_SESSION_TTL_SECONDS, get=True)
             )
-            if before is not None:
-                self._end(before.decode())
-
-    def _end(self, job_id: str) -> None:
-        outcome = JobOutcome(job_id, OutcomeStatus.FAILED, error=_superseded())
-        self._supersede(
-            keys=[job_key(job_id), reply_key(job_id)],
-            args=[CANCELLED, _STATE_TTL_SECONDS, outcome.encode(), REPLY_TTL_SECONDS],
-        )
+        if before is not None:
+            former = before.decode()
+            outcome = JobOutcome(former, OutcomeStatus.FAILED, error=_superseded())
+            self._states.supersede(former, outcome)
 
 
 def _superseded() -> ErrorBody:

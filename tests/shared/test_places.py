@@ -16,6 +16,7 @@ from shared.queue.admission_places import (
     find_fetching,
 )
 from shared.queue.connection import register
+from shared.queue.states import JobStates
 from shared.queue.worker_presence import WorkerReport, report_worker
 from tests.waiting import wait_until
 
@@ -58,7 +59,7 @@ def test_a_waiter_is_woken_and_a_full_queue_reports_when_to_retry(places):
 def test_a_waiting_job_that_ends_is_woken_too(places, redis):
     places.acquire(ask("a1"))
     places.acquire(ask("a2"))
-    register(redis, "withdraw")(keys=["job:a2"], args=["withdrawn", 600])
+    assert JobStates(redis).withdraw("a2")
     assert places.wait("a2", seconds=60) is PlaceState.ENDED
     assert places.renew("x") is None
 

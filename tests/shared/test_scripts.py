@@ -19,8 +19,8 @@ INCLUDED = {"metering", "places"}  # run by the scripts that include it
 # Their callers are tested on a real server: jobs and their ends, leases and reports of workers, previews,
 # drained queues, slices, sessions, usage and cached keys.
 OF_CALLERS = {
-    *("begin", "abandon", "await", "renew_leases", "report", "list_reports", "seed_usage"),
-    *("supersede", "withdraw", "begin_slice", "step_slice"),
+    *("begin", "await", "renew_leases", "report", "list_reports", "seed_usage"),
+    *("begin_slice", "step_slice"),
     *("open_session", "find_session", "list_held", "find_key", "put_key", "drop_keys"),
 }
 USED = "production"
@@ -103,13 +103,36 @@ def test_commit_stores_the_outcome_for_its_reader(redis, run, reader, has_reply,
     assert redis.hexists("job", "outcome") == has_outcome
 
 
-def test_close_ends_a_job_once_and_returns_how_it_ended_before(redis, run):
-    assert run("close", ["job"], "cancelled", 600) is None
-    assert run("close", ["job"], "cancelled", 600) is None
-    assert run("close", ["job"], "overdue", 600) == [b"cancelled", None]
+@pytest.fixture
+def end(run):
+    """Return a function that ends a job."""
+    return lambda job, reason, unless_begun="", outcome="": run(
+        "end_job", [job, f"{job}:reply"], reason, 600, unless_begun, outcome, 120
+    )
+
+
+def test_end_job_ends_a_job_once_and_returns_how_it_ended_before(redis, end):
+    assert end("job", "cancelled") is None
+    assert end("job", "overdue") == [b"cancelled", None, None]
     redis.hset("other", mapping={"done": "t", "outcome": "o"})
-    assert run("close", ["other"], "cancelled", 600) == [b"t", b"o"]
+    redis.rpush("other:reply", "r")
+    assert end("other", "abandoned") == [b"t", b"o", b"r"]
     assert has_ttl(redis, "job")
+
+
+def test_end_job_leaves_a_job_that_was_begun_where_it_is_asked_to(redis, end):
+    redis.hset("job", "deliveries", 1)
+    assert end("job", "withdrawn", "1") == [None, None, None]
+    assert end("job", "cancelled") is None
+    redis.hset("back", "deliveries", 0)
+    assert end("back", "withdrawn", "1") is None
+
+
+def test_end_job_wakes_the_front_of_a_job_with_an_outcome(redis, end):
+    assert end("job", "cancelled", "", "outcome") is None
+    assert end("job", "cancelled", "", "another") == [b"cancelled", None, b"outcome"]
+    assert redis.lrange("job:reply", 0, -1) == [b"outcome"]
+    assert has_ttl(redis, "job:reply")
 
 
 CHARGE_KEYS = ["chunk", "usage:a", "usage"]
@@ -162,7 +185,7 @@ class Line:
 
     def end(self, job):
         """End a job that no worker has started."""
-        self._run("withdraw", [f"job:{job}"], "withdrawn", 600)
+        self._run("end_job", [f"job:{job}", f"job:{job}:reply"], "withdrawn", 600, "1", "", 120)
 
     def leave(self, job):
         self._run("release_place", [], job)
@@ -392,15 +415,12 @@ def test_suspend_leaves_a_job_that_has_ended(redis, run, line):
     assert not redis.exists("job:a1:reply")
 
 
-@pytest.mark.parametrize("ending", ["commit", "abandon", "withdraw", "close", "supersede"])
+@pytest.mark.parametrize("ending", ["commit", "end_job"])
 def test_release_place_is_not_needed_where_a_job_ends(redis, run, line, ending):
     line.take("a1", "a2", "a3")
     state, reply = "job:a1", "job:a1:reply"
     args = {
-        "abandon": ([state, reply], 600),
-        "withdraw": ([state], "withdrawn", 600),
-        "close": ([state], "cancelled", 600),
-        "supersede": ([state, reply], "cancelled", 600, "{}", 600),
+        "end_job": ([state, reply], "cancelled", 600, "", "", 120),
         "commit": (
             [state, reply, "usage:a", "usage"],
             *("token", "{}", 120, 600, NEVER, "front", *METERING, "", ""),
