@@ -1,4 +1,4 @@
-"""Storing of files, sent or fetched from a `source_url`: inspect in a worker, reserve space, store, record, delete."""
+"""Storing of files, sent or fetched from a `source_url`: inspect in a worker, store, record, delete."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from api.auth.guard import Principal, record_change
 from api.jobs.inspection import Inspections
 from api.jobs.remote_images import ConcurrencyLimit
 from api.ports import Cell, Ports
+from shared.blobs.store import BlobMissingError, ByteRange
 from shared.clock import now
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.files.repository import (
@@ -24,7 +25,6 @@ from shared.files.repository import (
     IMAGES,
     FileRecord,
     Properties,
-    Reservation,
     StoredFiles,
     WorkspaceFullError,
     lock_workspace,
@@ -209,23 +209,30 @@ class FileStore:
         self, name: str, properties: Properties, body: Body, principal: Principal
     ) -> tuple[FileRecord, str | None]:
         ports, files, workspace_id = self._ports, self._kind.files, principal.get_workspace()
+        key, size = files.blob_key(workspace_id, properties["sha256"]), properties["bytes"]
+        with ports.database.snapshot() as session:
+            files.check_room(
+                session, workspace_id, name, size
+            )  # before bytes that it has no room for
+        ports.blobs.put(key, body.file, size)
+        self._drop_pin(name, principal)
         with ports.database.session() as session:
-            room = files.reserve(session, workspace_id, name, properties=properties, at=now())
-        try:
-            ports.blobs.put(
-                files.blob_key(workspace_id, properties["sha256"]), body.file, properties["bytes"]
+            stored = files.record(
+                session, workspace_id, name, properties=properties, user=principal.user, at=now()
             )
-            self._drop_pin(name, principal)
-            with ports.database.session() as session:
-                stored = files.record(
-                    session, room, properties=properties, user=principal.user, at=now()
-                )
-                details = {"sha256": properties["sha256"]}
-                record_change(session, principal, f"{self._kind.singular}.stored", name, details)
-                return stored
-        except BaseException:
-            self._release(room)
-            raise
+            if not self._has(key):  # another one that named the same bytes was deleted meanwhile
+                body.file.seek(0)
+                ports.blobs.put(key, body.file, size)
+            details = {"sha256": properties["sha256"]}
+            record_change(session, principal, f"{self._kind.singular}.stored", name, details)
+            return stored
+
+    def _has(self, key: str) -> bool:
+        try:
+            with self._ports.blobs.open(key, byte_range=ByteRange(0, 1)):
+                return True
+        except BlobMissingError:
+            return False
 
     def _drop_pin(self, name: str, principal: Principal) -> None:
         cell = self._ports.cell(principal.state.account_id)
@@ -238,7 +245,7 @@ class FileStore:
             with self._ports.database.session() as session:
                 # Locked, so that no upload of the same bytes starts between check and deletion.
                 lock_workspace(session, workspace_id)
-                if not files.is_referenced(session, workspace_id, sha256):
+                if sha256 not in files.find_needed(session, workspace_id):
                     self._ports.blobs.delete(files.blob_key(workspace_id, sha256))
         except Unavailable as error:
             _log.warning(
@@ -246,15 +253,6 @@ class FileStore:
                 workspace=workspace_id,
                 sha256=sha256,
                 part=error.part,
-            )
-
-    def _release(self, room: Reservation) -> None:
-        try:
-            with self._ports.database.session() as session:
-                self._kind.files.release(session, room)
-        except Unavailable:  # the reservation lapses by itself
-            _log.warning(
-                f"{self._kind.singular} reservation left to lapse", workspace=room.workspace_id
             )
 
     def _workspace_full(

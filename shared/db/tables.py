@@ -72,20 +72,6 @@ def _authored(*acts: str) -> Iterator[Column[Any]]:
         yield Column(f"{act}_by", ForeignKey("users.id"), nullable=False)
 
 
-def _reservations(name: str) -> Table:
-    """Return the table of space that uploads reserve between the check of the quota and the record."""
-    return Table(
-        name,
-        metadata,
-        Column("id", String(64), primary_key=True),
-        Column("workspace_id", ForeignKey("workspaces.id"), nullable=False, index=True),
-        Column("name", String(64), nullable=False),
-        Column("bytes", BigInteger, nullable=False),
-        Column("sha256", String(64), nullable=False),
-        Column("reserved_at", Instant, nullable=False),
-    )
-
-
 def _sums(name: str, **keys: int) -> Table:
     """Return a table of sums of the ledger, by account, keys of some lengths, and allowance."""
     return Table(
@@ -290,8 +276,6 @@ images: Final = Table(
     *_authored("created", "updated"),
 )
 
-image_reservations: Final = _reservations("image_reservations")
-
 # `faces` are the properties of the file's fonts, as JSON of the interface.
 fonts: Final = Table(
     "fonts",
@@ -305,7 +289,18 @@ fonts: Final = Table(
     *_authored("created", "updated"),
 )
 
-font_reservations: Final = _reservations("font_reservations")
+# Unused: the release before reserves there the space of uploads, and must run on these tables.
+for _name in ("image_reservations", "font_reservations"):
+    Table(
+        _name,
+        metadata,
+        Column("id", String(64), primary_key=True),
+        Column("workspace_id", ForeignKey("workspaces.id"), nullable=False, index=True),
+        Column("name", String(64), nullable=False),
+        Column("bytes", BigInteger, nullable=False),
+        Column("sha256", String(64), nullable=False),
+        Column("reserved_at", Instant, nullable=False),
+    )
 
 # One row for each metered job, never changed; `usage_totals` has its sums. Neither has a foreign key to
 # the account: metered usage is recorded even if the account was deleted.

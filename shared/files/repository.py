@@ -1,19 +1,18 @@
-"""Named files of a workspace, of one kind: records, and reservations of uploads."""
+"""Named files of a workspace, of one kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from sqlalchemy import RowMapping, Select, Table, delete, func, insert, select, update
 
 from shared.db import user_refs
 from shared.db.session import Session
-from shared.db.tables import font_reservations, fonts, image_reservations, images, workspaces
+from shared.db.tables import fonts, images, workspaces
 from shared.db.user_refs import UserRef
-from shared.identifiers import new_id
 from shared.limits import (
     MAX_WORKSPACE_BYTES,
     MAX_WORKSPACE_FONT_BYTES,
@@ -21,9 +20,6 @@ from shared.limits import (
     MAX_WORKSPACE_IMAGES,
 )
 from shared.records import SHA256, Record, ShownRecord, Timestamp, doc
-
-# The lifetime of a reservation, in case an upload crashes; uploads take seconds.
-_RESERVATION_LIFE: Final = timedelta(minutes=10)
 
 
 class FileRequest(Record, frozen=True, forbid_unknown_fields=True):
@@ -76,17 +72,8 @@ class WorkspaceUsage:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """Reserved space for one upload, until it is recorded or released."""
-
-    id: str
-    workspace_id: str
-    name: str
-
-
 class WorkspaceFullError(Exception):
-    """The workspace has no space for an upload; `usage` includes uploads in progress."""
+    """The workspace has no space for an upload."""
 
     def __init__(self, usage: WorkspaceUsage) -> None:
         super().__init__(f"{usage.total_bytes} bytes under {usage.count} names")
@@ -94,16 +81,11 @@ class WorkspaceFullError(Exception):
 
 
 class StoredFiles:
-    """The records of one kind of file, their reservations, and the limits of a workspace.
-
-    Both tables have the columns `workspace_id`, `name`, `bytes` and `sha256`; the records also have the
-    fields of `record`.
-    """
+    """The records of one kind of file, with the fields of `record`, and the limits of a workspace."""
 
     def __init__(
         self,
         records: Table,
-        reservations: Table,
         record: type[FileRecord],
         *,
         folder: str,
@@ -111,7 +93,6 @@ class StoredFiles:
         max_count: int,
     ) -> None:
         self._records = records
-        self._reservations = reservations
         self._record = record
         changes = {"name", "created_at", "created_by", "updated_at", "updated_by"}
         self._properties = [name for name in record.__struct_fields__ if name not in changes]
@@ -162,58 +143,38 @@ class StoredFiles:
         ).one()
         return WorkspaceUsage(int(row[0]), int(row[1]))
 
-    def reserve(
+    def check_room(self, session: Session, workspace_id: str, name: str, size: int) -> None:
+        """Check that a file of `size` bytes may be stored; one that it replaces is not counted.
+
+        Raises:
+            WorkspaceFullError: bytes or names would exceed their limit.
+        """
+        query = select(self._records.c.name, self._records.c.bytes)
+        rows = session.execute(query.where(self._records.c.workspace_id == workspace_id))
+        held = {row.name: row.bytes for row in rows}
+        after = held | {name: size}
+        if sum(after.values()) > self.max_bytes or len(after) > self.max_count:
+            raise WorkspaceFullError(WorkspaceUsage(sum(held.values()), len(held)))
+
+    def record(
         self,
         session: Session,
         workspace_id: str,
         name: str,
         *,
         properties: Properties,
+        user: UserRef,
         at: datetime,
-    ) -> Reservation:
-        """Reserve space for an upload; a file that it replaces is not counted.
+    ) -> tuple[FileRecord, str | None]:
+        """Record a file, and lock its workspace until the unit of work ends: no other one can delete its bytes.
+
+        Returns the record, and the SHA-256 of the replaced file, None if there was none.
 
         Raises:
             WorkspaceFullError: bytes or names would exceed their limit.
         """
         lock_workspace(session, workspace_id)
-        self._drop_stale(session, workspace_id, at=at)
-        self._check_room(session, workspace_id, name, properties["bytes"])
-        reservation = Reservation(new_id("res"), workspace_id, name)
-        session.execute(
-            insert(self._reservations).values(
-                id=reservation.id,
-                workspace_id=workspace_id,
-                name=name,
-                bytes=properties["bytes"],
-                sha256=properties["sha256"],
-                reserved_at=at,
-            )
-        )
-        return reservation
-
-    def release(self, session: Session, reservation: Reservation) -> None:
-        """Release the reservation of an upload that failed."""
-        session.execute(delete(self._reservations).where(self._reservations.c.id == reservation.id))
-
-    def record(
-        self,
-        session: Session,
-        reservation: Reservation,
-        *,
-        properties: Properties,
-        user: UserRef,
-        at: datetime,
-    ) -> tuple[FileRecord, str | None]:
-        """Record a file whose blob is stored, and end its reservation.
-
-        Returns the record, and the SHA-256 of the replaced file, None if there was none.
-
-        Raises:
-            WorkspaceFullError: the reservation had expired and its space is taken.
-        """
-        workspace_id, name = reservation.workspace_id, reservation.name
-        self._end(session, reservation, size=properties["bytes"])
+        self.check_room(session, workspace_id, name, properties["bytes"])
         before = self.find(session, workspace_id, name)
         values = {name: properties[name] for name in self._properties}
         values |= {"updated_at": at, "updated_by": user.id}
@@ -239,50 +200,14 @@ class StoredFiles:
         )
         return file.sha256
 
-    def is_referenced(self, session: Session, workspace_id: str, sha256: str) -> bool:
-        """Return whether a record or an upload in progress refers to this content.
-
-        The result holds until the unit of work ends if it has locked the workspace before.
-        """
-        return sha256 in self.find_needed(session, workspace_id)
-
     def find_needed(self, session: Session, workspace_id: str) -> frozenset[str]:
-        """Return the SHA-256 of all content that records and uploads in progress of a workspace refer to."""
-        return frozenset(
-            digest
-            for table in (self._records, self._reservations)
-            for digest in session.execute(
-                select(table.c.sha256).where(table.c.workspace_id == workspace_id)
-            ).scalars()
-        )
+        """Return the SHA-256 of all content that records of a workspace refer to.
 
-    def _end(self, session: Session, reservation: Reservation, *, size: int) -> None:
-        lock_workspace(session, reservation.workspace_id)
-        held = session.execute(
-            delete(self._reservations).where(self._reservations.c.id == reservation.id)
-        )
-        if not held.rowcount:
-            self._check_room(session, reservation.workspace_id, reservation.name, size)
-
-    def _drop_stale(self, session: Session, workspace_id: str, *, at: datetime) -> None:
-        columns = self._reservations.c
-        session.execute(
-            delete(self._reservations).where(
-                columns.workspace_id == workspace_id, columns.reserved_at < at - _RESERVATION_LIFE
-            )
-        )
-
-    def _check_room(self, session: Session, workspace_id: str, name: str, size: int) -> None:
-        stored = _sizes(session, self._records, workspace_id)
-        coming = _sizes(session, self._reservations, workspace_id)
-        held_names = {held for held, _ in stored + coming}
-        held_bytes = sum(taken for _, taken in stored + coming)
-        replaced_bytes = sum(taken for held, taken in stored if held == name)
-        usage = WorkspaceUsage(held_bytes, len(held_names))
-        if held_bytes - replaced_bytes + size > self.max_bytes:
-            raise WorkspaceFullError(usage)
-        if len(held_names | {name}) > self.max_count:
-            raise WorkspaceFullError(usage)
+        It holds until the unit of work ends if that has locked the workspace before.
+        """
+        columns = self._records.c
+        query = select(columns.sha256).where(columns.workspace_id == workspace_id)
+        return frozenset(session.execute(query).scalars())
 
     def _select(self, workspace_id: str) -> Select[Any]:
         joined, authors = user_refs.join_authors(self._records)
@@ -304,14 +229,8 @@ def lock_workspace(session: Session, workspace_id: str) -> None:
     )
 
 
-def _sizes(session: Session, table: Table, workspace_id: str) -> list[tuple[str, int]]:
-    query = select(table.c.name, table.c.bytes).where(table.c.workspace_id == workspace_id)
-    return [(row.name, row.bytes) for row in session.execute(query)]
-
-
 IMAGES: Final = StoredFiles(
     images,
-    image_reservations,
     ImageRecord,
     folder="images",
     max_bytes=MAX_WORKSPACE_BYTES,
@@ -321,7 +240,6 @@ IMAGES: Final = StoredFiles(
 
 FONTS: Final = StoredFiles(
     fonts,
-    font_reservations,
     FontRecord,
     folder="fonts",
     max_bytes=MAX_WORKSPACE_FONT_BYTES,

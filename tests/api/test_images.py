@@ -1,4 +1,4 @@
-"""/v2/images, and what /v2/fonts has in common: space is reserved, records and bytes agree.
+"""/v2/images, and what /v2/fonts has in common: space is limited, records and bytes agree.
 
 Which bytes are refused and drawn is tested on a farm, by the files of `tests.images`.
 """
@@ -246,3 +246,18 @@ def test_an_upload_that_cannot_be_stored_leaves_no_trace(caller, ports, monkeypa
     assert caller.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
     monkeypatch.setattr(IMAGES, "max_count", 1)
     assert put(caller, "other", draw()).status_code == 201
+
+
+def test_bytes_that_are_deleted_while_they_are_sent_again_stay(caller, ports, account, monkeypatch):
+    data, store = draw(), type(ports.blobs).put
+    put(caller, "one", data)
+
+    def store_and_delete_the_other(*args):
+        store(*args)
+        monkeypatch.undo()
+        assert caller.delete("/v2/images/one").status_code == 204
+
+    monkeypatch.setattr(type(ports.blobs), "put", store_and_delete_the_other)
+    assert put(caller, "two", data).status_code == 201
+    key = IMAGES.blob_key(account.workspace_id, sha256(data).hexdigest())
+    assert ports.blobs.read(key) == data

@@ -72,8 +72,9 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     }
     with database.session() as session:
         made = create_account(session, email="bo@example.org")
-        room = IMAGES.reserve(session, made.workspace_id, "logo", properties=properties, at=now())
-        IMAGES.record(session, room, properties=properties, user=made.user, at=now())
+        IMAGES.record(
+            session, made.workspace_id, "logo", properties=properties, user=made.user, at=now()
+        )
     ports.blobs.put(
         IMAGES.blob_key(made.workspace_id, properties["sha256"]), io.BytesIO(data), len(data)
     )

@@ -56,8 +56,9 @@ def workspace(database, blob_url):
     key = IMAGES.blob_key(made.workspace_id, properties["sha256"])
     open_store(blob_url).put(key, io.BytesIO(data), len(data))
     with database.session() as session:
-        room = IMAGES.reserve(session, made.workspace_id, "logo", properties=properties, at=now())
-        IMAGES.record(session, room, properties=properties, user=made.user, at=now())
+        IMAGES.record(
+            session, made.workspace_id, "logo", properties=properties, user=made.user, at=now()
+        )
     return made.workspace_id
 
 

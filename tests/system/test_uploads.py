@@ -76,8 +76,7 @@ def plant(farm, made):
         }
         name = f"planted-{properties['sha256'][:20]}"
         with database.session() as session:
-            room = IMAGES.reserve(session, workspace, name, properties=properties, at=now())
-            IMAGES.record(session, room, properties=properties, user=made.user, at=now())
+            IMAGES.record(session, workspace, name, properties=properties, user=made.user, at=now())
         blobs.put(IMAGES.blob_key(workspace, properties["sha256"]), BytesIO(data), len(data))
         return name
 

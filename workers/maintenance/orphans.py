@@ -59,7 +59,6 @@ def orphaned_uploads(database: Database, blobs: BlobStore, files: StoredFiles) -
         found: list[str] = []
         for workspace_id, own in groupby(keys, key=_owner_of):
             with database.snapshot() as session:
-                # By records, and by uploads in progress.
                 needed = files.find_needed(session, workspace_id)
             found += [key for key in own if _last_part(key) not in needed]
         return found

@@ -99,5 +99,4 @@ def store(database, account, name, size):
     }
     with database.session() as session:
         workspace = account.workspace_id
-        room = IMAGES.reserve(session, workspace, name, properties=properties, at=NOON)
-        IMAGES.record(session, room, properties=properties, user=account.user, at=NOON)
+        IMAGES.record(session, workspace, name, properties=properties, user=account.user, at=NOON)
