@@ -333,12 +333,13 @@ def add_batch_files(
 ) -> None:
     """Insert deliveries of files of a batch, by name, before that of its index; `after` is where to go on.
 
-    Nothing is done if another process has inserted them.
+    Nothing is done if another process has inserted them, or the batch was deleted.
     """
     columns = webhook_deliveries.c
     advanced = session.execute(
         update(webhook_deliveries)
         .where(columns.id == delivery_id, columns.payload == source.encode())
+        .where(columns.status == DeliveryStatus.PENDING.value)
         .values(payload=source.replace(after=after).encode(), next_attempt_at=at, leased_until=None)
         .returning(columns.account_id, columns.kind, columns.webhook_id, columns.source_id)
     ).first()
@@ -371,20 +372,21 @@ def end_deliveries(session: Session, source_id: str) -> None:
     )
 
 
-def find_unended(session: Session, source_id: str, *, except_id: str) -> tuple[int, set[str]]:
-    """Return how many deliveries of a batch the one of an index has to wait for, and the names of those that failed.
+def find_undelivered(session: Session, source_id: str, *, except_id: str) -> set[str] | None:
+    """Return the names of the files of a batch that were not delivered; None while its index has to wait for some.
 
     A run has an index for each of its decisions, which is sent after those before: they do not wait for each other.
     """
     columns = webhook_deliveries.c
     is_later = and_(columns.payload.contains('"batch_id":'), columns.id > except_id)
-    query = select(columns.status, columns.name).where(
+    names = select(columns.name).where(
         columns.source_id == source_id,
         columns.kind != repository.WEBHOOK,
         columns.id != except_id,
         ~is_later,
-        columns.status != DeliveryStatus.DELIVERED.value,
     )
-    rows = session.execute(query).all()
-    failed = {row.name for row in rows if row.status == DeliveryStatus.FAILED.value}
-    return len(rows) - len(failed), failed
+    # Asked every two seconds, with up to 100,000 files left: one of them is enough to wait.
+    pending = names.where(columns.status == DeliveryStatus.PENDING.value).limit(1)
+    if session.execute(pending).first() is not None:
+        return None
+    return set(session.scalars(names.where(columns.status == DeliveryStatus.FAILED.value)))

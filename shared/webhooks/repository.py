@@ -20,6 +20,7 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    tuple_,
     union_all,
     update,
 )
@@ -46,6 +47,15 @@ _LISTENING: Final = (
     select(webhooks.c.id, webhooks.c.account_id, webhooks.c.events)
     .where(webhooks.c.account_id.in_(bindparam("of_accounts", expanding=True)))
     .where(webhooks.c.disabled_at.is_(None))
+)
+# The attempts of a delivery since it was due: a repeated one begins with short delays again.
+_FAILED: Final = (
+    select(func.count())
+    .where(
+        webhook_attempts.c.delivery_id == webhook_deliveries.c.id,
+        webhook_attempts.c.at >= webhook_deliveries.c.created_at,
+    )
+    .scalar_subquery()
 )
 
 
@@ -190,6 +200,7 @@ class DueDelivery:
     payload: str
     created_at: datetime
     attempts: int
+    failed: int  # of these, since the event or since it was last asked for
     source_id: str | None = None
     is_test: bool = False
     settings: Mapping[str, Any] | None = None
@@ -406,7 +417,7 @@ def list_deliveries(
 ) -> tuple[Sequence[Delivery], bool]:
     """Return the deliveries of a webhook or an account, newest first, and whether older ones follow.
 
-    `start_after` is the id of a delivery; an unknown one is ignored.
+    `start_after` is the id of a delivery, whatever became of it since; nothing follows one that was deleted.
     """
     order = (webhook_deliveries.c.created_at, webhook_deliveries.c.id)
     given = {"webhook_id": webhook_id, "account_id": account_id, "status": status}
@@ -420,13 +431,9 @@ def list_deliveries(
         .limit(limit + 1)
     )
     if start_after is not None:
-        last = session.execute(
-            select(*order).where(webhook_deliveries.c.id == start_after, *conditions)
-        ).one_or_none()
-        if last is not None:
-            query = query.where(
-                or_(order[0] < last[0], (order[0] == last[0]) & (order[1] < last[1]))
-            )
+        last = webhook_deliveries.alias().c
+        place = select(last.created_at, last.id).where(last.id == start_after)
+        query = query.where(tuple_(*order) < place.scalar_subquery())
     rows = session.execute(query).mappings().all()
     return _read_deliveries(session, rows[:limit]), len(rows) > limit
 
@@ -511,7 +518,7 @@ def lease_due(
         .values(leased_until=until)
     )
     taken = (
-        select(webhook_deliveries, webhooks, destinations)
+        select(webhook_deliveries, webhooks, destinations, _FAILED)
         .outerjoin(webhooks, webhooks.c.id == webhook_deliveries.c.webhook_id)
         .outerjoin(destinations, destinations.c.id == webhook_deliveries.c.webhook_id)
         .where(webhooks.c.id.is_not(None) | destinations.c.id.is_not(None))
@@ -547,10 +554,15 @@ def record_attempt(
     status: DeliveryStatus,
     next_attempt_at: datetime | None,
 ) -> None:
-    """Record an attempt and the next state of its delivery; do nothing if the delivery was deleted."""
+    """Record an attempt and the next state of its delivery.
+
+    Do nothing if the delivery was deleted, or if it has ended meanwhile and this attempt did not deliver it.
+    """
+    columns = webhook_deliveries.c
+    is_open = columns.status == DeliveryStatus.PENDING.value
     changed = session.execute(
         update(webhook_deliveries)
-        .where(webhook_deliveries.c.id == delivery_id)
+        .where(columns.id == delivery_id, is_open | (status is DeliveryStatus.DELIVERED))
         .values(
             attempts=attempt.number,
             status=status.value,
@@ -724,6 +736,7 @@ def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
         payload=row[webhook_deliveries.c.payload],
         created_at=row[webhook_deliveries.c.created_at],
         attempts=row[webhook_deliveries.c.attempts],
+        failed=row[_FAILED],
         source_id=row[webhook_deliveries.c.source_id],
         is_test=row[webhook_deliveries.c.event] in TESTS,
     )

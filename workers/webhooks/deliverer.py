@@ -285,7 +285,10 @@ class WebhookDeliverer:
                 None
                 if delivery.is_test or result.is_final
                 else next_attempt(
-                    delivery.created_at, failed=attempt.number, now=now(), not_before=retry_after
+                    delivery.created_at,
+                    failed=delivery.failed + 1,
+                    now=now(),
+                    not_before=retry_after,
                 )
             )
             outcome = "failed" if again is None else "retried"

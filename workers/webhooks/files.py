@@ -27,7 +27,7 @@ from shared.webhooks.destinations import (
     Upload,
     add_batch_files,
     address_file,
-    find_unended,
+    find_undelivered,
 )
 from shared.webhooks.links import find_end, write_link
 from shared.webhooks.repository import DueDelivery, postpone_delivery
@@ -72,8 +72,8 @@ class FileSender:
             self._add_files(delivery, source, batch, source.after)
             return None
         with self.database.snapshot() as session:
-            pending, failed = find_unended(session, batch.id, except_id=delivery.id)
-        if pending:
+            failed = find_undelivered(session, batch.id, except_id=delivery.id)
+        if failed is None:
             with self.database.session() as session:
                 postpone_delivery(session, delivery.id, until=now() + _WAIT)
             return None
