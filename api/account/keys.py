@@ -18,6 +18,7 @@ from api.operations.parameters import NO_CONTENT
 from shared.auth import accounts, audit
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
 from shared.clock import now
+from shared.db.queries import lock_account
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.telemetry import log
@@ -72,7 +73,7 @@ class KeyRoutes(Routes):
         with self._ports.database.snapshot() as session:
             _check_limit(session, state.account_id, at=at)
         with self._ports.database.session() as session:
-            accounts.lock_account(session, state.account_id)
+            lock_account(session, state.account_id)
             _check_limit(session, state.account_id, at=at)
             shown = create_key(session, state.account_id, wanted, actor=state.key_id)
         _log.info("key created", account=state.account_id, by_key=state.key_id, key=shown["id"])

@@ -254,8 +254,7 @@ class BatchRoutes(Routes):
         404 from then on.
         """
         batch = self._get(batch_id)
-        if not batch.status.is_final:
-            self._ports.cell(batch.account_id).batches.cancel(batch)
+        if not batch.status.is_final and self._ports.cell(batch.account_id).batches.cancel(batch):
             return Response(status=204)
         with self._ports.database.session() as session:
             check_not_held(session, batch.account_id)

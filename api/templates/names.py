@@ -312,7 +312,7 @@ class SlugRoutes(Routes):
     def release_slug(self, slug: str) -> Response:
         """Release a slug.
 
-        Possible even if the template was deleted. The template does not change.
+        Possible even if the template was deleted, but not while a tag of it is guarded. The template does not change.
         """
         principal = current_principal()
         check_slug(slug)

@@ -326,11 +326,6 @@ def revoke_key(session: Session, key_id: str) -> str:
     return digest
 
 
-def lock_account(session: Session, account_id: str) -> None:
-    """Lock an account's row, so that concurrent units of work for an account run one after another."""
-    session.execute(select(accounts.c.id).where(accounts.c.id == account_id).with_for_update())
-
-
 def count_live_keys(session: Session, account_id: str, *, at: datetime) -> int:
     """Count the keys of an account that are neither revoked nor expired, without those of sign-ins."""
     columns = api_keys.c

@@ -91,8 +91,9 @@ class BatchLifecycle:
         with suppress(Unavailable):
             self.queue.send([Assembly(batch.id)])
 
-    def cancel(self, batch: Batch) -> None:
-        """Cancel the remaining documents of a batch; finished PDFs are kept until they expire.
+    def cancel(self, batch: Batch) -> bool:
+        """Cancel the remaining documents of a batch; finished PDFs are kept until they expire. Return False if it had
+        already ended.
 
         Raises:
             Unavailable: the database does not answer.
@@ -101,6 +102,7 @@ class BatchLifecycle:
             cancelled = cancel_batch(session, batch.id, at=now())
         if cancelled:
             self.report_cancelled(batch)
+        return cancelled
 
     def report_cancelled(self, batch: Batch) -> None:
         """Stop the slices of a batch that was cancelled, notify its waiters, and delete its body."""

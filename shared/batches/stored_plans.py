@@ -9,7 +9,7 @@ from sqlalchemy import RowMapping, delete, func, insert, select
 
 from shared.batches.plan_checks import check_plan_name
 from shared.batches.plans import Plan, StoredPlan
-from shared.db.queries import upsert_row
+from shared.db.queries import lock_account, upsert_row
 from shared.db.session import Session
 from shared.db.tables import plan_tags, plans
 from shared.errors import ServiceError
@@ -28,6 +28,7 @@ def put_plan(
     Raises:
         ServiceError: 409, the account has `MAX_PLANS`, or the plan `MAX_VERSIONS`.
     """
+    lock_account(session, account_id)
     newest = find_plan(session, account_id, name, version=None)
     if newest is not None and newest.plan == plan:
         return newest, False

@@ -111,6 +111,11 @@ def check_not_held(session: Session, account_id: str) -> None:
         )
 
 
+def lock_account(session: Session, account_id: str) -> None:
+    """Lock an account's row, so that concurrent units of work for an account run one after another."""
+    session.execute(select(accounts.c.id).where(accounts.c.id == account_id).with_for_update())
+
+
 def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> Insert:
     """Build an insert that does nothing if the key exists; `returning` reports whether it inserted."""
     return insert_ignoring_conflicts(session, table).values(row)

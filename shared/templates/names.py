@@ -193,7 +193,7 @@ def assign_slug(
 
     Raises:
         ServiceError: 404, the account has no such template; 400, `template_id` is a slug of the
-            workspace; 409, another template holds the slug.
+            workspace; 409, another template holds the slug, or the template loses one while a tag is guarded.
     """
     lock_workspace(session, workspace_id)
     if find_live_sha256(session, account_id, template_id) is None:
@@ -214,7 +214,9 @@ def assign_slug(
     moved = session.execute(
         update(slugs).where(slugs.c.template_id == template_id).values(slug=slug)
     )
-    if not moved.rowcount:
+    if moved.rowcount:
+        _check_unguarded(session, template_id)
+    else:
         row = {"workspace_id": workspace_id, "slug": slug, "template_id": template_id}
         session.execute(insert(slugs).values(row))
     return Assignment.NEW
@@ -244,10 +246,21 @@ def release_slug(session: Session, workspace_id: str, slug: str) -> None:
     """Release a slug, even if its template was deleted.
 
     Raises:
-        ServiceError: 404, it is not assigned.
+        ServiceError: 404, it is not assigned; 409, its template has a guarded tag.
     """
+    _check_unguarded(session, find_holder(session, workspace_id, slug))
     released = session.execute(
         delete(slugs).where(slugs.c.workspace_id == workspace_id, slugs.c.slug == slug)
     )
     if not released.rowcount:
         raise ServiceError(404, f"Slug '{slug}' is not assigned", code=ErrorCode.SLUG_NOT_ASSIGNED)
+
+
+def _check_unguarded(session: Session, template_id: str | None) -> None:
+    guarded = select(tags.c.tag).filter_by(template_id=template_id, is_guarded=True).limit(1)
+    if (tag := session.scalar(guarded)) is not None:
+        raise ServiceError(
+            409,
+            f"The tag {tag!r} is guarded, and what has the slug would be rendered without an approval: set the tag "
+            "with guarded false first.",
+        )

@@ -26,8 +26,9 @@ from sqlalchemy import (
 )
 
 from shared.clock import timestamp
+from shared.db.queries import lock_account
 from shared.db.session import Session
-from shared.db.tables import accounts, destinations, webhook_attempts, webhook_deliveries, webhooks
+from shared.db.tables import destinations, webhook_attempts, webhook_deliveries, webhooks
 from shared.encryption import SecretCipher
 from shared.errors import ServiceError
 from shared.identifiers import new_id
@@ -244,9 +245,7 @@ def add_target(session: Session, table: Table, row: Mapping[str, Any]) -> None:
         ServiceError: 409, the account already has `MAX_WEBHOOKS` of them.
     """
     account_id = row["account_id"]
-    session.execute(
-        select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
-    ).one()
+    lock_account(session, account_id)
     count = select(func.count()).select_from(table).where(table.c.account_id == account_id)
     if (session.scalar(count) or 0) >= MAX_WEBHOOKS:
         raise ServiceError(

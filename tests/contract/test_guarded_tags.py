@@ -89,6 +89,19 @@ def test_only_a_key_of_the_account_takes_a_guard_away(caller, key_of, tags):
     assert publisher.delete(f"{tags}/released").status_code == 200
 
 
+def test_the_slug_of_a_guarded_tag_does_not_move_to_another_template(caller, tags, template):
+    slug = {"slug": "letter", "template": template}
+    assert caller.post("/v2/slugs", json=slug).status_code == 201
+    for guard in ({}, {"guarded": True}):
+        assert caller.put(f"{tags}/released", json={"version": 1, **guard}).status_code == 200
+    assert caller.delete("/v2/slugs/letter").status_code == 409
+    refused = caller.post("/v2/slugs", json={**slug, "slug": "other"})
+    assert (refused.status_code, "'released' is guarded" in refused.json["message"]) == (409, True)
+    assert caller.post("/v2/slugs", json=slug).status_code == 200
+    caller.put(f"{tags}/released", json={"version": 1, "guarded": False})
+    assert caller.delete("/v2/slugs/letter").status_code == 204
+
+
 @pytest.mark.parametrize("guarded", [None, 1, "true", []])
 def test_a_guard_is_true_or_false(caller, tags, guarded):
     asked = {"version": 1, "guarded": guarded}

@@ -8,7 +8,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, insert, select, text
 
+from api.batches import routes
 from api.jobs import reading as listing
+from shared.batches.records import BatchStatus
 from shared.clock import now
 from shared.db.queries import select_newest
 from shared.db.tables import batch_items, batches, idempotency_keys, jobs, usage_ledger
@@ -158,6 +160,17 @@ def test_a_finished_batch_is_removed_with_its_documents_and_bytes(
         for table in (batches, batch_items):
             assert session.scalar(select(func.count()).select_from(table)) == 0
     assert [each for each in (tmp_path / "blobs").rglob("*") if each.is_file()] == []
+
+
+def test_a_batch_that_ends_while_it_is_cancelled_is_removed(caller, numbered, slices, monkeypatch):
+    batch_id = accept(caller, numbered, numbers(2))
+    slices.work_off()
+    read = routes.find_own_batch
+    with monkeypatch.context() as patch:
+        is_running = {"status": BatchStatus.RUNNING}
+        patch.setattr(routes, "find_own_batch", lambda *of: read(*of).replace(**is_running))
+        assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
+    assert caller.get(f"/v2/batches/{batch_id}").status_code == 404
 
 
 def test_the_usage_of_a_removed_batch_stays_in_the_ledger(caller, numbered, slices, database):

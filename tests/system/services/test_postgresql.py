@@ -12,6 +12,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
+from shared.auth.accounts import create_account
+from shared.batches.plans import Plan
+from shared.batches.stored_plans import put_plan
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.db.tables import metadata
@@ -59,6 +62,19 @@ def test_counters_that_meet_count_every_job_once(database):
         totals = [find_totals(session, f"acc_{number}", "2026-11-01") for number in range(7)]
     assert sum(total.production.pages for total in totals) == 600
     assert sum(total.production.calls for total in totals) == 200
+
+
+def test_plans_stored_at_once_are_versions_one_after_the_other(database):
+    with database.session() as session:
+        account_id = create_account(session, email="a@example.org").account_id
+
+    def store(number):
+        with database.session() as session:
+            plan = Plan(sort=(f"path{number}",))
+            return put_plan(session, account_id, "letters", plan, at=NOON)[0].version
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(store, range(12))) == list(range(1, 13))
 
 
 @pytest.mark.parametrize("is_pooled", [True, False])
