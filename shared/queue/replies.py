@@ -172,19 +172,13 @@ _MIN_LOSS_INTERVAL_SECONDS: Final = 10.0  # between two detected losses
 log: Final = get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _StoredEvent:
-    number: int
-    noted_at: float
+    """An event, since when its retention runs, and whether it was replayed since the last loss."""
+
     event: UsageEvent
-
-
-@dataclass(frozen=True, slots=True)
-class _ServerState:
-    """The state of a Redis server: `memory` changes if it was emptied, restarted or replaced."""
-
-    memory: tuple[str, ...]
-    backlog_seconds: float
+    since: float
+    is_replayed: bool = False
 
 
 class UsageReplay:
@@ -202,16 +196,14 @@ class UsageReplay:
         self._redis = redis
         self._lock = Lock()
         self._events: deque[_StoredEvent] = deque(maxlen=MAX_EVENTS)
-        self._stored = 0
-        self._replayed = 0  # the number of the last replayed event
+        # Changes if Redis was emptied, restarted or replaced.
         self._memory: tuple[str, ...] | None = None
         self._lost_at = float("-inf")
 
     def store(self, event: UsageEvent) -> None:
         """Store the event of a render that is being answered 200."""
         with self._lock:
-            self._stored += 1
-            self._events.append(_StoredEvent(self._stored, ticks(), event))
+            self._events.append(_StoredEvent(event, ticks()))
 
     def start(self) -> None:
         """Start a daemon thread that checks regularly while there are stored events."""
@@ -223,13 +215,13 @@ class UsageReplay:
         Raises:
             Unavailable: Redis is unreachable; no event is discarded meanwhile.
         """
-        seen = self._read_server()
+        memory, backlog_seconds = self._read_server()
         # Limits replays if a host name resolves to several servers in turn.
-        is_new = (
-            seen.memory != self._memory and ticks() - self._lost_at >= _MIN_LOSS_INTERVAL_SECONDS
-        )
+        is_new = memory != self._memory and ticks() - self._lost_at >= _MIN_LOSS_INTERVAL_SECONDS
         if is_new:
-            self._replayed = 0
+            with self._lock:
+                for each in self._events:
+                    each.is_replayed = False
         if is_new and self._memory is not None:
             self._lost_at = ticks()
             log.warning("Redis lost its data, usage events are replayed", jobs=len(self._events))
@@ -238,10 +230,11 @@ class UsageReplay:
         count = self._replay() if is_new or has_stragglers else 0
         # Last: an interrupted check is repeated completely.
         if is_new:
-            self._memory = seen.memory
-        self._discard(
-            before=ticks() - max(RETENTION_SECONDS, seen.backlog_seconds + RETENTION_SECONDS)
-        )
+            self._memory = memory
+        with self._lock:
+            before = ticks() - backlog_seconds - RETENTION_SECONDS
+            while self._events and self._events[0].since < before:
+                self._events.popleft()
         return count
 
     def _watch(self) -> None:
@@ -255,7 +248,8 @@ class UsageReplay:
                 log.error("usage replay failed", exc_info=error)
             time.sleep(CHECK_INTERVAL_SECONDS)
 
-    def _read_server(self) -> _ServerState:
+    def _read_server(self) -> tuple[tuple[str, ...], float]:
+        """Return what tells a server's memory from another, and the age of the oldest event of the stream."""
         with reachable(), self._redis.pipeline(transaction=False) as pipe:
             # A missing mark is set: it remains until Redis is emptied.
             pipe.set(FARM_MEMORY, secrets.token_hex(8), nx=True)
@@ -266,35 +260,19 @@ class UsageReplay:
             pipe.time()
             _, mark, server, oldest, (seconds, _) = pipe.execute()
         memory = ((mark or b"").decode(), str(server.get("run_id", "")))
-        return _ServerState(memory, max(seconds - _second_of(oldest[0][0]), 0.0) if oldest else 0.0)
+        return memory, max(seconds - _second_of(oldest[0][0]), 0.0) if oldest else 0.0
 
     def _replay(self) -> int:
         with self._lock:
-            notes = [note for note in self._events if note.number > self._replayed]
-        for some in batched(notes):
+            lost = [each for each in self._events if not each.is_replayed]
+        for some in batched(lost):
             with reachable(), self._redis.pipeline(transaction=False) as pipe:
-                for note in some:
-                    pipe.xadd(USAGE_STREAM, {"event": note.event.encode()})
+                for each in some:
+                    pipe.xadd(USAGE_STREAM, {"event": each.event.encode()})
                 pipe.execute()
-        if notes:
-            self._replayed = notes[-1].number
-            self._renew(self._replayed)
-        return len(notes)
-
-    def _renew(self, given: int) -> None:
-        """Restart the retention of replayed events: they are at the end of the stream now."""
-        at = ticks()
-        with self._lock:
-            kept = [
-                _StoredEvent(note.number, at if note.number <= given else note.noted_at, note.event)
-                for note in self._events
-            ]
-            self._events = deque(kept, maxlen=MAX_EVENTS)
-
-    def _discard(self, *, before: float) -> None:
-        with self._lock:
-            while self._events and self._events[0].noted_at < before:
-                self._events.popleft()
+        for each in lost:  # at the end of the stream now, its retention begins anew
+            each.is_replayed, each.since = True, ticks()
+        return len(lost)
 
 
 def _second_of(entry_id: bytes) -> float:
