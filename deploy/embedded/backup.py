@@ -90,26 +90,25 @@ def restore_backup(source: Path, folder: DataFolder, *, replace: bool = False) -
         FolderInUse: a farm is running on the folder.
     """
     folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = folder.lock()
-    try:
-        there = [part for part in _parts(folder) if _has_content(part)]
-        if there and not replace:
-            names = ", ".join(part.name for part in there)
-            raise BackupFailed(
-                f"{folder.path} already has a farm ({names}); choose another folder, "
-                "or use --replace, which moves it aside"
-            )
-        with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder.path) as scratch:
-            manifest = _unpack(source, Path(scratch))
-            _set_aside(folder, there)
-            (Path(scratch) / "blobs").replace(folder.blobs)
-            if (key := Path(scratch) / _SECRET_KEY).exists():
-                key.replace(folder.secret_key)
-            (Path(scratch) / _DATABASE).replace(folder.database)  # last: it makes the farm complete
-    except OSError as error:
-        raise BackupFailed(f"{source} cannot be restored: {error.strerror or error}") from error
-    finally:
-        lock.release()
+    with folder.lock():
+        try:
+            there = [part for part in _parts(folder) if _has_content(part)]
+            if there and not replace:
+                names = ", ".join(part.name for part in there)
+                raise BackupFailed(
+                    f"{folder.path} already has a farm ({names}); choose another folder, "
+                    "or use --replace, which moves it aside"
+                )
+            with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder.path) as scratch:
+                manifest = _unpack(source, Path(scratch))
+                _set_aside(folder, there)
+                (Path(scratch) / "blobs").replace(folder.blobs)
+                if (key := Path(scratch) / _SECRET_KEY).exists():
+                    key.replace(folder.secret_key)
+                # Last: it makes the farm complete.
+                (Path(scratch) / _DATABASE).replace(folder.database)
+        except OSError as error:
+            raise BackupFailed(f"{source} cannot be restored: {error.strerror or error}") from error
     return manifest
 
 

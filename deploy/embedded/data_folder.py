@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from shared.encryption import new_key
 
@@ -105,19 +105,28 @@ class DataFolder:
         for folder in (self.path, self.blobs, self.redis, self.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def lock(self) -> FolderLock:
-        """Lock the folder until the lock is released or this process ends.
+    def lock(self) -> IO[str]:
+        """Lock the folder until the returned file is closed or this process ends.
 
         Raises:
             FolderInUse: another farm has locked it.
         """
-        lock = FolderLock.find(self.path / "farm.lock")
+        lock = self._try_lock()
         if lock is None:
             record = self.read_record()
             holder = f" by process {record.pid} at {record.url}" if record else ""
             raise FolderInUse(
                 f"{self.path} is in use{holder}; stop that farm or choose another folder with --data"
             )
+        return lock
+
+    def _try_lock(self) -> IO[str] | None:
+        lock = (self.path / "farm.lock").open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return None
         return lock
 
     def read_secret_key(self) -> str:
@@ -146,10 +155,10 @@ class DataFolder:
         """Return the record of the farm running on this folder, None if there is none."""
         if not self._record_file.exists():
             return None
-        lock = FolderLock.find(self.path / "farm.lock")
+        lock = self._try_lock()
         if lock is None:
             return self.read_record()
-        lock.release()
+        lock.close()
         return None
 
     def delete_record(self) -> None:
@@ -159,28 +168,6 @@ class DataFolder:
     @property
     def _record_file(self) -> Path:
         return self.path / "farm.json"
-
-
-class FolderLock:
-    """A file lock that the kernel releases with its process."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    @classmethod
-    def find(cls, path: Path) -> FolderLock | None:
-        """Acquire the lock; return None if another process holds it."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        return cls(descriptor)
-
-    def release(self) -> None:
-        """Release the lock."""
-        os.close(self._descriptor)
 
 
 def open_folder(path: Path) -> DataFolder:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Final, NoReturn
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
-from deploy.embedded.data_folder import DataFolder, FarmRecord, FolderLock
+from deploy.embedded.data_folder import DataFolder, FarmRecord
 from deploy.embedded.logs import LogTail, last_lines
 from deploy.embedded.loopback import LOOPBACK
 from deploy.embedded.plan import (
@@ -81,7 +81,7 @@ class EmbeddedFarm:
         self._is_restart = False
         self._children: list[Child] = []  # in stop order
         self._tail = LogTail(report) if options.shows_logs else None
-        self._lock: FolderLock | None = None
+        self._lock: IO[str] | None = None
         self._listener: socket.socket | None = None
         self._record: FarmRecord | None = None
         self._is_published = True
@@ -167,7 +167,7 @@ class EmbeddedFarm:
                 child.stop(wait=lambda: self._wait_for_stop(asked))
         if self._lock is not None:
             self._folder.delete_record()
-            self._lock.release()
+            self._lock.close()
         if self._listener is not None and self._is_restart:
             _start_again(self._listener)
 

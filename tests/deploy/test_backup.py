@@ -162,7 +162,7 @@ def test_a_farm_that_runs_is_not_restored(folder, tmp_path):
         with pytest.raises(FolderInUse):
             restore_backup(tmp_path / "b.tgz", folder, replace=True)
     finally:
-        lock.release()
+        lock.close()
 
 
 def test_a_backup_does_not_write_over_a_file(folder, tmp_path):

@@ -27,14 +27,14 @@ def test_two_farms_never_share_a_folder(folder):
     folder.write_record(record_of())
     with pytest.raises(FolderInUse) as taken:
         folder.lock()
-    lock.release()
+    lock.close()
     assert str(folder.path) in str(taken.value)
     assert f"process {os.getpid()} at http://127.0.0.1:8000" in str(taken.value)
 
 
 def test_a_folder_is_free_again_once_its_farm_is_gone(folder):
-    folder.lock().release()
-    folder.lock().release()
+    folder.lock().close()
+    folder.lock().close()
 
 
 def test_the_record_has_the_redis_password_and_is_the_owners_alone(folder):
@@ -48,7 +48,7 @@ def test_a_record_left_by_a_killed_farm_is_not_taken_for_a_running_one(folder):
     assert folder.find_running() is None
     lock = folder.lock()
     assert folder.find_running() == record_of()
-    lock.release()
+    lock.close()
 
 
 def test_log_lines_are_shown_whole_with_the_name_of_their_process(tmp_path):
