@@ -6,6 +6,7 @@ that the plan needs (`read_values`), and written in the order of the plan at its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -29,6 +30,8 @@ _Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
 _Code = Annotated[str, msgspec.Meta(pattern="^[a-z0-9-]{1,60}$", examples=["marks-zone"])]
 _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 _Grams = Annotated[float, msgspec.Meta(ge=0, le=100_000)]
+# As the engine reads them: cells of CSV are texts, and so are many amounts in JSON.
+_NUMBER: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,20})?", re.ASCII)
 _MARK_FORMAT: Final = (
     r"^([ -z|~]|\{(job|inserts|(set|sheet|count)(:0[1-9])?)\}){1,20}$"  # 180 characters at most
 )
@@ -98,11 +101,11 @@ class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=T
         """Return whether it is true of a value."""
         if self.missing:
             return found is None
-        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        is_number = bool(_NUMBER.fullmatch(str(found).strip())) or isinstance(found, float)
         amount = float(found) if is_number and found is not None else None
         return (
             found is not None
-            and (not self.one_of or found in self.one_of)
+            and (not self.one_of or found in self.one_of or amount in self.one_of)
             and (self.above is None or (amount is not None and amount > self.above))
             and (self.below is None or (amount is not None and amount < self.below))
         )

@@ -320,6 +320,29 @@ def test_sets_that_are_by_hand_have_files_of_their_own_at_the_end():
     assert found == [("CH", [4]), ("DE", [1]), ("by hand", [0]), ("by hand", [2, 3])]
 
 
+@pytest.mark.parametrize(
+    ("value", "is_held"),
+    [
+        (10_001, True), (10_000.5, True), ("10001", True), (" 10000.01 ", True), ("1" * 25, True),
+        (10_000, False), ("9999.99", False), ("-10001", False), ("10001 EUR", False), (True, False),
+        ("7", True), (7, True), (None, False), (1e30, True), ("nan", False),
+    ],
+)  # fmt: skip
+def test_conditions_take_numbers_in_texts_as_cells_of_csv_are(value, is_held):
+    conditions = plans.Condition("total", above=10_000), plans.Condition("total", one_of=(7,))
+    assert any(each.holds(value) for each in conditions) is is_held
+
+
+def test_a_document_of_a_csv_is_held_by_its_amount(caller, slices):
+    store(caller, {"hold": {"conditions": [{"value": "n", "above": 2}]}})
+    template = store_template(caller)
+    options = {"output": "merged", "query": "&plan=letters", "content_type": "text/csv"}
+    batch_id = accept(caller, template, b"n\n1\n2\n30\n", **options)
+    slices.work_off()
+    account = caller.get(f"/v2/batches/{batch_id}/account").json
+    assert (account["held"], account["delivered"]) == (1, 2)
+
+
 def test_names_of_sets_are_paths_of_the_payload_without_weights_and_inserts():
     plan = plans.Plan(sort=("set.weight",))
     assert plan.paths == ["set.weight"]
