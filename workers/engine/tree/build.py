@@ -51,7 +51,7 @@ from workers.engine.tree.expressions.formats import (
     get_currency_digits,
     get_formats,
 )
-from workers.engine.tree.expressions.members import find_member_uses
+from workers.engine.tree.expressions.members import DeclaredShape, declare_names
 from workers.engine.tree.expressions.messages import Translator, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
 from workers.engine.tree.memo import TemplateMemo
@@ -87,14 +87,14 @@ class CompiledTemplate:
         self._has_totals = declares_totals(root)
         self._features = find_reference_features(root)
         names = _known_names(declarations)
-        if self._features.running:  # as for totals
-            names -= {RUNNING}
-        if self._features.has_sheets:
-            names -= {SHEET}
         if declarations.settings:  # which hide data of that name
-            names |= {SETTINGS}
+            names[SETTINGS] = None
         if self._has_totals:  # data of that name are read as data.totals
-            names -= {TOTALS}
+            names.pop(TOTALS, None)
+        if self._features.running:  # as for totals
+            names.pop(RUNNING, None)
+        if self._features.has_sheets:
+            names.pop(SHEET, None)
         self.messages = compile_messages(root, self.findings)
         context = CompileContext(
             self._sheet,
@@ -107,7 +107,7 @@ class CompiledTemplate:
         )
         self._unresolved: list[UnresolvedName] = context.unresolved
         self._lets = _compile_lets(declarations, context)
-        context = context.with_names(*(name for name, _ in self._lets))
+        context = context.with_names(dict.fromkeys(name for name, _ in self._lets))
         self._assertions = sequence(
             compile_assertion(element, context) for element in declarations.assertions
         )
@@ -149,7 +149,7 @@ class CompiledTemplate:
         ]
         self._invoices = [CompiledInvoice(one, context) for one in root.elements("einvoice")]
         self._compile_uninserted(flows, context)
-        self.member_uses = find_member_uses(root, declarations)
+        self.member_uses = tuple(context.member_uses)
         self._roots: dict[str, ComputedStyle] = {}
         self._memo = TemplateMemo()
 
@@ -372,9 +372,9 @@ def _compile_paginated_flow(
 # --- data -----------------------------------------------------------------------------------------------
 
 
-def _known_names(declarations: Declarations) -> frozenset[str]:
-    paths = [*(f.path for f in declarations.fields), *(d.path for d in declarations.datasets)]
-    return DOCUMENT_NAMES.union((path[0] for path in paths), declarations.defaults)
+def _known_names(declarations: Declarations) -> dict[str, DeclaredShape | None]:
+    known = {**dict.fromkeys(declarations.defaults), **declare_names(declarations)}
+    return {**known, **dict.fromkeys(DOCUMENT_NAMES)}
 
 
 def _compile_lets(
@@ -384,7 +384,7 @@ def _compile_lets(
     for let in declarations.lets:
         name, value = let.attributes["name"], let.attributes["value"]
         compiled.append((name, context.compile_expression(value, let.location)))
-        context = context.with_names(name)
+        context = context.with_names({name: None})
     return compiled
 
 

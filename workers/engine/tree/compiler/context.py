@@ -39,6 +39,13 @@ from workers.engine.tree.expressions.grammar import (
     parse_expression,
     parse_text,
 )
+from workers.engine.tree.expressions.members import (
+    MAX_MEMBER_USES,
+    DeclaredShape,
+    KnownNames,
+    MemberUse,
+    find_member_uses,
+)
 from workers.engine.tree.expressions.messages import MessageCatalog
 from workers.engine.tree.expressions.runtime import suggest_identifier
 from workers.engine.tree.page_values import RUNNING_MEMBERS
@@ -54,7 +61,7 @@ _BESIDE_PROPERTIES: Final = frozenset({"class", "lang"})  # further attributes t
 
 # A flow's name, the names known where it is inserted, and whether that is at page time, in a note,
 # or in the head of a table that takes notes.
-InsertKey = tuple[str, frozenset[str], bool, bool, bool]
+InsertKey = tuple[str, frozenset[tuple[str, DeclaredShape | None]], bool, bool, bool]
 
 
 class UnresolvedName(NamedTuple):
@@ -72,7 +79,7 @@ class CompileContext:
     sheet: StyleSheet
     findings: Findings
     flows: Mapping[str, Element]
-    names: frozenset[str]
+    names: KnownNames
     # `elements.blocks.compile_blocks`, which imports the elements that hold blocks.
     block_compiler: Callable[..., NodeBuilder]
     is_page_time: bool = False
@@ -83,6 +90,7 @@ class CompileContext:
     takes_notes: bool = False  # at page time too: in heads of tables that are built once
     used: set[str] = field(default_factory=set)
     unresolved: list[UnresolvedName] = field(default_factory=list)
+    member_uses: dict[MemberUse, None] = field(default_factory=dict)  # of undeclared members
     compiled_flows: dict[InsertKey, tuple[NodeBuilder, frozenset[str]]] = field(
         default_factory=dict
     )
@@ -96,9 +104,9 @@ class CompileContext:
     expansion: PartExpansion | None = None  # around the element that is compiled
     caller: CompileContext | None = None  # where that part is used
 
-    def with_names(self, *names: str) -> CompileContext:
+    def with_names(self, names: KnownNames) -> CompileContext:
         """Return the context of a place where further names are known."""
-        return replace(self, names=self.names | set(names))
+        return replace(self, names={**self.names, **names})
 
     def compile_blocks(self, children: Sequence[Element | Text], *, owner: Element) -> NodeBuilder:
         """Compile children where blocks are allowed; `owner` is the element around them."""
@@ -162,27 +170,31 @@ class CompileContext:
             self.messages.add_use(use, parsed.text, location, self.findings)
         for hint in parsed.hints:
             self.findings.warn("filter-precedence", f"In {{{{ {parsed.text} }}}} {hint}", location)
-        is_shadowed = bool(PAGE_NAMES & parsed.all_names & self.names)
+        known = self.names.keys()
+        is_shadowed = bool(PAGE_NAMES & parsed.all_names & known)
         if parsed.uses_page and not self.is_page_time and not is_shadowed:
             message = "Page values are known only in headers, footers, and heads and feet of tables"
             self._report("page-value-outside-page-time", message, parsed.text, location)
-        if TOTALS in parsed.all_names - self.names:
+        if TOTALS in parsed.all_names - known:
             self._check_totals(parsed, location)
         known_at_page = {TOTALS}
         if self.features.running:
             known_at_page.add(RUNNING)
-            if RUNNING in parsed.all_names - self.names:
+            if RUNNING in parsed.all_names - known:
                 self._check_running_values(parsed, location)
         if self.features.has_sheets:
             known_at_page.add(SHEET)
-            if SHEET in parsed.all_names - self.names and not self.knows_running_values:
+            if SHEET in parsed.all_names - known and not self.knows_running_values:
                 message = "The sheet is known only in headers, footers and boxes of pages"
                 self._report("page-value-outside-page-time", message, parsed.text, location)
-        for name in parsed.names - self.names - PAGE_NAMES - known_at_page:
+        for name in parsed.names - known - PAGE_NAMES - known_at_page:
             if self.expansion is None:
                 self.unresolved.append(UnresolvedName(name, parsed.text, location))
             else:
                 self._report_in_part(name, parsed, self.expansion, location)
+        if "." in parsed.text and len(self.member_uses) < MAX_MEMBER_USES:
+            uses = find_member_uses(parsed, self.names, location)
+            self.member_uses.update(dict.fromkeys(uses))
 
     def _report(
         self, code: str, message: str, text: str, location: SourceLocation, near: str = ""
@@ -196,7 +208,7 @@ class CompileContext:
         """Report a name that a part does not know: data cannot provide it."""
         taken = ", ".join(parameter.name for parameter in part.parameters) or "no arguments"
         message = f'The name "{name}" is not known in the part "{part.name}", which takes {taken}'
-        near = suggest_identifier(name, self.names | DOCUMENT_NAMES)
+        near = suggest_identifier(name, self.names.keys() | DOCUMENT_NAMES)
         self._report("unknown-name", message, parsed.text[:80], location, near)
 
     def _check_totals(self, parsed: Expression, location: SourceLocation) -> None:

@@ -38,6 +38,7 @@ from workers.engine.tree.expressions.environment import (
     TOTALS,
 )
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
+from workers.engine.tree.expressions.members import DeclaredShape, KnownNames, find_shape
 from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.rendered_terms import RenderedTerm
@@ -97,12 +98,11 @@ def _compile_part(
 ) -> NodeBuilder:
     """Compile a part where it is used: its arguments there, its content with their names."""
     location, name = element.source_location, element.name
-    taken = frozenset(parameter.name for parameter in element.parameters)
-    known = DOCUMENT_NAMES | (context.names & {SETTINGS})
-    inside = replace(context, names=known | taken, used=set(), expansion=element, caller=context)
-    arguments = _compile_arguments(element, context, replace(inside, names=known))
-    build_inner = compile_inner(element, inside)
-    context.used.update(inside.used - taken)
+    known = dict.fromkeys(DOCUMENT_NAMES | ({SETTINGS} & context.names.keys()))
+    inside = replace(context, names=known, used=set(), expansion=element, caller=context)
+    arguments, taken = _compile_arguments(element, context, inside)
+    build_inner = compile_inner(element, inside.with_names(taken))
+    context.used.update(inside.used - taken.keys())
     fills_slot = element.fills_slot
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
@@ -120,26 +120,31 @@ def _compile_part(
 
 def _compile_arguments(
     element: PartExpansion, context: CompileContext, defaults: CompileContext
-) -> list[tuple[str, Evaluation]]:
-    """Compile the arguments of a use; those not given have the value of their default."""
+) -> tuple[list[tuple[str, Evaluation]], KnownNames]:
+    """Compile the arguments of a use, and return their names; those not given have their default."""
     arguments: list[tuple[str, Evaluation]] = []
+    names: dict[str, DeclaredShape | None] = {}
     for parameter in element.parameters:
-        given = element.arguments.get(parameter.name)
+        given, name = element.arguments.get(parameter.name), parameter.name
+        names[name] = None
         if given is None:
             value = defaults.compile_expression(parameter.default or "none", element.location)
         else:
-            value = _compile_argument(given, element.source_location, context)
-        arguments.append((parameter.name, value))
-    return arguments
+            value, names[name] = _compile_argument(given, element.source_location, context)
+        arguments.append((name, value))
+    return arguments, names
 
 
-def _compile_argument(text: str, location: SourceLocation, context: CompileContext) -> Evaluation:
+def _compile_argument(
+    text: str, location: SourceLocation, context: CompileContext
+) -> tuple[Evaluation, DeclaredShape | None]:
     """Compile the value of an argument, which keeps its type if it is exactly one expression."""
     template = context.parse_template(text, location)
     sole = template.sole
     if sole is None:
-        return context.compile_text(template, location)
-    return Evaluation(compile_value(sole), (sole,), location, None)
+        return context.compile_text(template, location), None
+    value = Evaluation(compile_value(sole), (sole,), location, None)
+    return value, find_shape(sole, context.names)
 
 
 def _enter_part(scope: Scope, name: str, location: SourceLocation) -> Scope:
@@ -171,7 +176,8 @@ def _compile_slot(
     build_inner = compile_inner(element, outside)
     caller.used.update(used)
     context.used.update(used & _PAGE_VALUE_NAMES)
-    hidden = _PAGE_VALUE_NAMES & caller.names  # page values that are names of another kind there
+    # Page values that are names of another kind there.
+    hidden = _PAGE_VALUE_NAMES & caller.names.keys()
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         with _attributing_findings(scope, None):
@@ -279,6 +285,7 @@ class CompiledLoop:
     items: Evaluation
     context: CompileContext
     used_outside: set[str]
+    names: KnownNames
     attribute: str = "for"
 
     def propagate_names(self) -> None:
@@ -350,10 +357,18 @@ def compile_loop(element: Element, context: CompileContext, attribute: str = "fo
     except ValueError:  # reported by the checks
         clause = LoopClause(None, "#", "[]")
     items = context.compile_expression(clause.expression, element.location)
-    known = [name for name in (clause.key, clause.name, "loop") if name]
-    used: set[str] = set()
-    inner = replace(context, names=context.names | set(known), used=used)
-    return CompiledLoop(element.location, clause, items, inner, context.used, attribute)
+    names = _loop_names(clause, items, context)
+    inner = replace(context.with_names(names), used=set())
+    return CompiledLoop(element.location, clause, items, inner, context.used, names, attribute)
+
+
+def _loop_names(clause: LoopClause, items: Evaluation, context: CompileContext) -> KnownNames:
+    """Return the names that a loop sets, its variable with what is declared of the records."""
+    if clause.key is not None:
+        return dict.fromkeys((clause.key, clause.name, "loop"))
+    found = (find_shape(expression, context.names) for expression in items.expressions)
+    records = next((shape.records for shape in found if shape is not None), None)
+    return {clause.name: records, "loop": None}
 
 
 _TEXT_ELEMENTS: Final = frozenset({"span", "b", "i", "u", "s", "code", "a", "br"})
@@ -449,7 +464,7 @@ def compile_with_lets(
         if isinstance(part, Element) and part.tag == "let":
             has_names = True
             builders.append(compile_let(part, context))
-            context = context.with_names(part.attributes.get("name", ""))
+            context = context.with_names({part.attributes.get("name", ""): None})
         else:
             builders.append(compile_part(part, context))
     builder = sequence(builders)

@@ -138,7 +138,8 @@ def compile_unused(builder: Element, context: CompileContext) -> None:
 def _compile_flow_once(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a flow's blocks once for all places that know the same names."""
     name = element.attributes.get("name", "body")
-    key = (name, context.names, context.is_page_time, context.is_in_note, context.takes_notes)
+    names = frozenset(context.names.items())
+    key = (name, names, context.is_page_time, context.is_in_note, context.takes_notes)
     found = context.compiled_flows.get(key)
     if found is None:
         own = replace(context, used=set())

@@ -155,8 +155,6 @@ class _Records:
         self._outer = context
         self._is_round = _is_round(element)
         self.loop: CompiledLoop = compile_loop(element, context, "data")
-        clause = self.loop.clause
-        self._names = [name for name in (clause.key, clause.name, "loop") if name]
         self._used: set[str] = set()
         x = element.attributes.get("x")
         self._x = None if x is None else self.loop.context.compile_expression(x, self._place)
@@ -201,7 +199,7 @@ class _Records:
         return lambda value: _read_number(scope, value, name, self._place)
 
     def _y(self, text: str, context: CompileContext, location: SourceLocation) -> Evaluation:
-        own = context.with_names(*self._names)
+        own = context.with_names(self.loop.names)
         evaluation = own.compile_expression(text, location)
         self._used.update(name for each in evaluation.expressions for name in each.all_names)
         return evaluation
@@ -325,7 +323,7 @@ class _Axis:
         self._attributes = [context.compile_attribute(element, name) for name in names]
         written = element.attributes.get("format", "").strip()
         if written:
-            inner = context.with_names(_VALUE)
+            inner = context.with_names({_VALUE: None})
             self._format = inner.compile_expression(f"{_VALUE} | {written}", element.location)
             self._bare = written if written in _STEPPED else None
 

@@ -35,7 +35,7 @@ def compile_content(element: Element, context: CompileContext, *names: str) -> B
     flow = root.find("flow")
     assert flow is not None
     sheet = make_style_sheet(root)
-    own = CompileContext(sheet, Findings(), {}, frozenset(names), context.block_compiler)
+    own = CompileContext(sheet, Findings(), {}, dict.fromkeys(names), context.block_compiler)
     blocks = own.compile_blocks(flow.children, owner=element)
 
     def build(

@@ -85,14 +85,12 @@ class Expression:
     def _members_of(self, name: str) -> tuple[tuple[str, str], ...]:
         if name not in self.all_names:
             return ()
-        return tuple(
-            (inner.attr, member.attr)
-            for member in (self.node, *self.node.find_all(nodes.Getattr))
-            if isinstance(member, nodes.Getattr)
-            and isinstance(inner := member.node, nodes.Getattr)
-            and isinstance(inner.node, nodes.Name)
-            and inner.node.name == name
-        )
+        return tuple(path[1:3] for path in self.paths if path[0] == name and len(path) == 3)
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The members it reads, each as the path to it: `buyer.name`, and `buyer.name.first`."""
+        return _find_paths(self)
 
     @property
     def uses_page(self) -> bool:
@@ -127,6 +125,21 @@ class TextTemplate:
     def literal(self) -> str | None:
         """The text if no expression is in it."""
         return None if self.expressions else "".join(str(part) for part in self.parts)
+
+
+@cache_short(lambda expression: len(expression.text))
+def _find_paths(expression: Expression) -> tuple[tuple[str, ...], ...]:
+    members = (expression.node, *expression.node.find_all(nodes.Getattr))
+    return tuple(path for member in members if len(path := path_of(member)) > 1)
+
+
+def path_of(node: nodes.Node) -> tuple[str, ...]:
+    """Return a name and the members read of it, empty for anything else."""
+    names: list[str] = []
+    while isinstance(node, nodes.Getattr):
+        names.append(node.attr)
+        node = node.node
+    return (node.name, *reversed(names)) if isinstance(node, nodes.Name) else ()
 
 
 # A filter directly after a factor; with brackets around the two it would be intended.
