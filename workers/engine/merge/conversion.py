@@ -49,19 +49,6 @@ class ReferencedNames:
             self.names.update(_NAME.findall(expression))
 
 
-def find_misspelled(
-    payload: dict[str, object], known: dict[str, object], read: ReferencedNames
-) -> Iterator[tuple[str, str]]:
-    """Yield pointer and suggestion of each unreferenced member that looks like a missing one."""
-    unread = _find_unreferenced(payload, known, read.words, "", read.names)
-    for pointer, name, candidates in islice(unread, _MAX_LOOKED_AT):
-        if len(candidates) > _MAX_CANDIDATES:
-            continue
-        near = suggest_name(name, candidates)
-        if near:
-            yield pointer, near
-
-
 def _walk_expressions(root: Element) -> Iterator[str]:
     for element in root.walk():
         if element.is_literal or element.tag not in ELEMENTS:
@@ -85,48 +72,6 @@ def _find_expressions(text: str) -> Iterator[str]:
             return
         yield text[begin + 2 : end]
         begin = text.find("{{", end)
-
-
-def _find_unreferenced(
-    payload: dict[str, object],
-    defaults: dict[str, object],
-    words: set[str],
-    pointer: str,
-    names: set[str],
-) -> Iterator[tuple[str, str, set[str]]]:
-    for name, value in payload.items():
-        here = f"{pointer}/{escape_step(name)}"
-        if name in defaults:
-            yield from _find_unreferenced_in(value, defaults[name], words, here)
-        elif name not in words:
-            yield here, name, (defaults.keys() | names) - payload.keys()
-
-
-def _find_unreferenced_in(
-    value: object, default: object, words: set[str], pointer: str
-) -> Iterator[tuple[str, str, set[str]]]:
-    if type(value) is dict and type(default) is dict:
-        yield from _find_unreferenced(value, default, words, pointer, set())
-    elif type(value) is list and type(default) is list:
-        record: dict[str, object] = {}
-        for row in default[:_MAX_ROWS]:
-            record |= row if type(row) is dict else {}
-        unknown = find_unknown_in_rows(value if record else [], record.keys() | words, pointer)
-        for here, name, row in unknown:
-            yield here, name, record.keys() - row.keys()
-
-
-def find_unknown_in_rows(
-    rows: list[object], known: AbstractSet[str], pointer: str
-) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """Yield pointer, name and record of members that are not known, each name once."""
-    reported: set[str] = set()
-    for at, row in enumerate(rows):
-        if type(row) is not dict or row.keys() <= known:
-            continue
-        for name in sorted(row.keys() - known - reported):
-            reported.add(name)
-            yield f"{pointer}/{at}/{escape_step(name)}", name, row
 
 
 def escape_step(name: str) -> str:
@@ -335,15 +280,20 @@ class DataConverter:
         return ""
 
     def _check_misspelled(self, payload: dict[str, object], report: DataReport) -> None:
+        """Report each unreferenced member that looks like a missing one."""
         if self._root is None:
             return
         if self._read is None:
             self._read = ReferencedNames(self._root)
-        known = merge_patch(self.defaults, self._sample)
-        for pointer, suggestion in find_misspelled(payload, known, self._read):
-            report.report_unknown(
-                "unknown-member", f"{pointer} is not used in the template", suggestion
-            )
+        read = self._read
+        members = _members_of(merge_patch(self.defaults, self._sample), with_rows=True)
+        unread = _unknown_members(payload, members, "", read.words)
+        for pointer, name, known, record in islice(unread, _MAX_LOOKED_AT):
+            candidates = (known.keys() | (read.names if known is members else ())) - record.keys()
+            near = suggest_name(name, candidates) if len(candidates) <= _MAX_CANDIDATES else ""
+            if near:
+                message = f"{pointer} is not used in the template"
+                report.report_unknown("unknown-member", message, near)
 
     def _convert_defaults(self, defaults: dict[str, object]) -> dict[str, object]:
         """Convert the valid defaults; invalid ones are reported when they are used."""
@@ -576,11 +526,15 @@ def _declared_members(declarations: Declarations) -> _DeclaredMembers | None:
     return known
 
 
-def _members_of(value: dict[str, object]) -> _DeclaredMembers:
-    return {
-        name: _members_of(part) if type(part) is dict and part else None
-        for name, part in value.items()
-    }
+def _members_of(value: dict[str, object], *, with_rows: bool = False) -> _DeclaredMembers:
+    """Return the members of plain data, and of the records of its lists if asked for."""
+    known: _DeclaredMembers = {}
+    for name, part in value.items():
+        rows = part[:_MAX_ROWS] if with_rows and type(part) is list else ()
+        whole = dict(chain.from_iterable(row.items() for row in rows if type(row) is dict))
+        members = part if type(part) is dict else dict.fromkeys(whole)
+        known[name] = _members_of(members, with_rows=with_rows) or None
+    return known
 
 
 def _add_declared(
@@ -596,19 +550,39 @@ def _add_declared(
 
 
 def _unknown_members(
-    payload: dict[str, object], known: _DeclaredMembers, pointer: str
+    payload: dict[str, object],
+    known: _DeclaredMembers,
+    pointer: str,
+    words: AbstractSet[str] = frozenset(),
 ) -> Iterator[tuple[str, str, _DeclaredMembers, dict[str, object]]]:
-    """Yield pointer, name, declared siblings and object of undeclared members; in a list each name once."""
+    """Yield pointer, name, known siblings and object of each member that is neither known nor a word.
+
+    In a list each name is yielded once.
+    """
     for name, value in payload.items():
         here = f"{pointer}/{escape_step(name)}"
         if name not in known:
-            yield here, name, known, payload
+            if name not in words:
+                yield here, name, known, payload
             continue
         members = known[name]
         if members is None:
             continue
         if type(value) is dict:
-            yield from _unknown_members(value, members, here)
+            yield from _unknown_members(value, members, here, words)
         elif type(value) is list:
-            unknown = find_unknown_in_rows(value, members.keys(), here)
+            unknown = _find_unknown_in_rows(value, members.keys() | words, here)
             yield from ((at, member, members, record) for at, member, record in unknown)
+
+
+def _find_unknown_in_rows(
+    rows: list[object], known: AbstractSet[str], pointer: str
+) -> Iterator[tuple[str, str, dict[str, object]]]:
+    """Yield pointer, name and record of members that are not known, each name once."""
+    reported: set[str] = set()
+    for at, row in enumerate(rows):
+        if type(row) is not dict or row.keys() <= known:
+            continue
+        for name in sorted(row.keys() - known - reported):
+            reported.add(name)
+            yield f"{pointer}/{at}/{escape_step(name)}", name, row
