@@ -155,7 +155,7 @@ def parse_expression(text: str) -> Expression:
     """
     node = _parse(text)
     check = _GrammarChecker()
-    check.visit(node, 0, 0)
+    check.visit(node)
     return Expression(
         text.strip(),
         node,
@@ -306,6 +306,21 @@ COMPARISON_SIGNS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
+_ACCEPTED: Final = frozenset(
+    (
+        *(nodes.Const, nodes.Name, nodes.Getattr, nodes.Getitem, *ARITHMETIC_SIGNS, nodes.And),
+        *(nodes.Or, nodes.Neg, nodes.Pos, nodes.Not, nodes.Compare, nodes.Operand, nodes.Concat),
+        *(nodes.CondExpr, nodes.List, nodes.Dict, nodes.Pair, nodes.Filter, nodes.Keyword),
+        *(nodes.Test, nodes.Call),
+    )
+)
+_REFUSED: Final[dict[type[nodes.Node], str]] = {
+    nodes.Pow: "** is not part of the language; write a * a",
+    nodes.Slice: "[a:b] is not part of the language; use take and skip",
+    nodes.Tuple: "a list is written in square brackets: [a, b]",
+}
+
+
 @dataclass
 class _GrammarChecker:
     """One pass over an expression: rejects syntax outside the language, collects names and hints."""
@@ -315,112 +330,65 @@ class _GrammarChecker:
     hints: list[str] = field(default_factory=list)
     messages: list[MessageUse] = field(default_factory=list)
 
-    def visit(  # noqa: C901, PLR0912  (one case for each kind of node)
-        self, node: nodes.Node, depth: int, chain: int
-    ) -> None:
-        """Check a node; `depth` counts the nesting, `chain` all steps down to it, which bounds recursion."""
-        if depth > MAX_NESTING:
-            raise ExpressionSyntaxError(f"the expression is nested more than {MAX_NESTING} deep")
+    def visit(self, node: nodes.Node, chain: int = 0) -> None:
+        """Check a node and those in it; `chain` counts the steps down to it, which bounds recursion."""
         if chain > MAX_CHAIN:
             raise ExpressionSyntaxError(f"the expression has more than {MAX_CHAIN} steps in a row")
+        if type(node) not in _ACCEPTED:
+            other = f"{type(node).__name__} is not part of the language"
+            raise ExpressionSyntaxError(_REFUSED.get(type(node), other))
+        inner = node.iter_child_nodes()
         match node:
-            case nodes.Const():
-                pass
             case nodes.Name():
                 self.names.add(node.name)
-            case nodes.Getattr():
-                self.visit(node.node, depth, chain + 1)
-            case nodes.Getitem():
-                self._visit_item(node, depth, chain)
-            case nodes.Pow():
-                raise ExpressionSyntaxError("** is not part of the language; write a * a")
-            case nodes.BinExpr():
-                if type(node) not in ARITHMETIC_SIGNS and not isinstance(
-                    node, nodes.And | nodes.Or
-                ):
-                    raise ExpressionSyntaxError(
-                        f"{type(node).__name__} is not part of the language"
-                    )
-                self._visit_binary(node, depth, chain)
-            case nodes.Neg() | nodes.Pos() | nodes.Not():
-                self.visit(node.node, depth + 1, chain + 1)
-            case nodes.Compare():
-                self.visit(node.expr, depth, chain + 1)
-                for operand in node.ops:
-                    self.visit(operand.expr, depth + 1, chain + 1)
-            case nodes.Concat():
-                for part in node.nodes:
-                    self.visit(part, depth + 1, chain + 1)
-            case nodes.CondExpr():
-                for branch in (node.test, node.expr1, node.expr2):
-                    if branch is not None:
-                        self.visit(branch, depth + 1, chain + 1)
-            case nodes.List():
-                for item in node.items:
-                    self.visit(item, depth + 1, chain + 1)
+            case nodes.Mul() | nodes.Div():
+                self._add_hint(node)
             case nodes.Dict():
-                self._visit_record(node, depth, chain)
+                _check_record(node)
             case nodes.Filter():
-                self._visit_filter(node, depth, chain)
+                inner = self._visit_filter(node, chain)
             case nodes.Test():
-                self._visit_test(node, depth, chain)
+                inner = self._visit_test(node, chain)
             case nodes.Call():
-                self._visit_call(node, depth, chain)
-            case nodes.Tuple():
-                raise ExpressionSyntaxError("a list is written in square brackets: [a, b]")
-            case _:
-                raise ExpressionSyntaxError(f"{type(node).__name__} is not part of the language")
+                _check_call(node)
+                inner = iter(node.args)
+        for part in inner:
+            self.visit(part, chain + 1)
 
-    def _visit_item(self, node: nodes.Getitem, depth: int, chain: int) -> None:
-        if isinstance(node.arg, nodes.Slice):
-            raise ExpressionSyntaxError("[a:b] is not part of the language; use take and skip")
-        self.visit(node.node, depth, chain + 1)
-        self.visit(node.arg, depth + 1, chain + 1)
+    def _add_hint(self, node: nodes.BinExpr) -> None:
+        known = FILTERS.get(node.right.name) if isinstance(node.right, nodes.Filter) else None
+        if known is not None and known.is_number:
+            self.hints.append(
+                f"the filter {known.name} applies to the last factor alone; "
+                f"write (a {node.operator} b) | {known.name} if it is meant for both"
+            )
 
-    def _visit_binary(self, node: nodes.BinExpr, depth: int, chain: int) -> None:
-        self.visit(node.left, depth, chain + 1)
-        self.visit(node.right, depth + 1, chain + 1)
-        right = node.right
-        if isinstance(node, nodes.Mul | nodes.Div) and isinstance(right, nodes.Filter):
-            known = FILTERS.get(right.name)
-            if known is not None and known.is_number:
-                self.hints.append(
-                    f"the filter {right.name} applies to the last factor alone; "
-                    f"write (a {node.operator} b) | {right.name} if it is meant for both"
-                )
-
-    def _visit_record(self, node: nodes.Dict, depth: int, chain: int) -> None:
-        for pair in node.items:
-            if not (isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str)):
-                raise ExpressionSyntaxError(
-                    "the names in a record are quoted texts: {'name': value}"
-                )
-            self.visit(pair.value, depth + 1, chain + 1)
-
-    def _visit_filter(self, node: nodes.Filter, depth: int, chain: int) -> None:
+    def _visit_filter(self, node: nodes.Filter, chain: int) -> Iterator[nodes.Node]:
+        """Check a filter and what need not be known in it; return its other arguments."""
         known = FILTERS.get(node.name)
         if known is None:
             near = runtime.suggest_identifier(node.name, FILTERS)
             raise ExpressionSyntaxError(f'the filter "{node.name}" is not known{near}')
         assert node.node is not None
         if node.name == "default":
-            self._visit_optional(node.node, depth, chain + 1)
+            self._visit_optional(node.node, chain + 1)
         else:
-            self.visit(node.node, depth, chain + 1)
+            self.visit(node.node, chain + 1)
         _check_arguments(known, node)
         if known.kind is FilterKind.MESSAGE:
             self.messages.append(_message_use(node))
         rows = find_row_expression(node) if known.kind is FilterKind.ROWS else None
         if rows is not None:
-            self._visit_optional(_parse(rows), depth, chain + 1)
-        for argument in _arguments(node):
-            if argument is not _row_argument(node, known):
-                self.visit(argument, depth + 1, chain + 1)
+            self._visit_optional(_parse(rows), chain + 1)
+        written = _row_argument(node, known)
+        arguments = (*node.args, *(pair.value for pair in node.kwargs))
+        return (argument for argument in arguments if argument is not written)
 
-    def _visit_test(self, node: nodes.Test, depth: int, chain: int) -> None:
+    def _visit_test(self, node: nodes.Test, chain: int) -> Iterator[nodes.Node]:
+        """Check a test and what need not be known in it; return its operands."""
         if node.name in ("defined", "undefined"):
-            self._visit_optional(node.node, depth, chain + 1)
-            return
+            self._visit_optional(node.node, chain + 1)
+            return iter(())
         if node.name not in runtime.TESTS:
             near = runtime.suggest_identifier(node.name, runtime.TESTS)
             raise ExpressionSyntaxError(f'the test "is {node.name}" is not known{near}')
@@ -428,36 +396,35 @@ class _GrammarChecker:
         if len(node.args) != takes or node.kwargs or node.dyn_args or node.dyn_kwargs:
             wanted = "one value" if takes else "no value"
             raise ExpressionSyntaxError(f'"is {node.name}" takes {wanted} after it')
-        self.visit(node.node, depth, chain + 1)
-        for argument in node.args:
-            self.visit(argument, depth + 1, chain + 1)
+        return node.iter_child_nodes()
 
-    def _visit_call(self, node: nodes.Call, depth: int, chain: int) -> None:
-        name = node.node.name if isinstance(node.node, nodes.Name) else None
-        if name not in FUNCTIONS:
-            shown = f'"{name}"' if name else "this"
-            raise ExpressionSyntaxError(
-                f"{shown} is not a function; the only functions are {', '.join(FUNCTIONS)}"
-            )
-        if node.kwargs or node.dyn_args or node.dyn_kwargs or not 1 <= len(node.args) <= 2:
-            raise ExpressionSyntaxError(f"{name} takes one or two numbers")
-        for argument in node.args:
-            self.visit(argument, depth + 1, chain + 1)
-
-    def _visit_optional(self, node: nodes.Expr, depth: int, chain: int) -> None:
+    def _visit_optional(self, node: nodes.Expr, chain: int) -> None:
         """Check an expression whose names need not be known: of rows, or of `default` and `is defined`."""
         inner = _GrammarChecker()
-        inner.visit(node, depth, chain)
+        inner.visit(node, chain)
         self.row_names |= inner.row_names | inner.names
         self.hints += inner.hints
         self.messages += inner.messages
 
 
+def _check_record(node: nodes.Dict) -> None:
+    for pair in node.items:
+        if not (isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str)):
+            raise ExpressionSyntaxError("the names in a record are quoted texts: {'name': value}")
+
+
+def _check_call(node: nodes.Call) -> None:
+    name = node.node.name if isinstance(node.node, nodes.Name) else None
+    if name not in FUNCTIONS:
+        shown = f'"{name}"' if name else "this"
+        raise ExpressionSyntaxError(
+            f"{shown} is not a function; the only functions are {', '.join(FUNCTIONS)}"
+        )
+    if node.kwargs or node.dyn_args or node.dyn_kwargs or not 1 <= len(node.args) <= 2:
+        raise ExpressionSyntaxError(f"{name} takes one or two numbers")
+
+
 _TESTS_WITH_ARGUMENT: Final = frozenset({"divisibleby", "eq", "ne", "lt", "le", "gt", "ge", "in"})
-
-
-def _arguments(node: nodes.Filter) -> list[nodes.Expr]:
-    return [*node.args, *(pair.value for pair in node.kwargs)]
 
 
 def _row_argument(node: nodes.Filter, known: Filter) -> nodes.Expr | None:
