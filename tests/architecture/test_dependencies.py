@@ -65,13 +65,6 @@ EXCEPTIONS: Mapping[str, str] = {
     "gunicorn.workers.base.Worker.handle_error": "tests/api/sockets: JSON for what gunicorn refuses (decision 0310)",
     "gunicorn.http.body.ChunkedReader.read": "tests/api/sockets: a connection ends after a broken body (decision 0310)",
     "gunicorn.http.body.ChunkedReader.parse_chunk_size": "tests/api/sockets: chunks are bounded (decision 0310)",
-    "mistune.core.BlockState.child_state": "tests/engine/merge: lines of Markdown in findings",
-    "mistune.core.BlockState.append_token": "the same",
-    "mistune.core.BlockState.prepend_token": "the same",
-    "mistune.core.BlockState.add_paragraph": "the same",
-    "mistune.block_parser.BlockParser.state_cls": "the same",
-    "mistune.core.Parser.parse_method": "the same",
-    "mistune.inline_parser.InlineParser.__call__": "tests/engine/merge: bounds of Markdown",
 }
 # Assigned: what is on the left, and where it is documented as a setting.
 SETTINGS: Mapping[str, str] = {

@@ -3,112 +3,83 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from re import Match
-from typing import Final
+from typing import Any, Final
 
 import mistune
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState, InlineState
 from mistune.inline_parser import InlineParser
-from mistune.util import escape_url
+from mistune.util import escape_url, unikey
 
 LINE: Final = "line"  # key of a token's line number, from 0
 FOOTNOTES: Final = (
     "footnote_lines"  # key in the environment: the line of each footnote by its label
 )
-_EMPTY_ITEM: Final = re.compile(r"[ \t]*(?:[*+-]|\d{1,9}[.)])[ \t]*\n?\Z")
+# What may stand before a block: white space, signs of quotes, and definitions on one line.
+_BETWEEN: Final = re.compile(r"[\s>]*(?:\[\^?([^\]]{1,500})\]:.*)?")
+_FOOTNOTE: Final = re.compile(r"[\s>*+-]*\[\^((?:[^\\\[\]\s]|\\.){1,500})\]:")
+_MAX_PASSED: Final = 100  # lines between two blocks that are searched
 
 
-class LineState(BlockState):
-    """A block state that adds line numbers to its tokens."""
+def lines_plugin(markdown: mistune.Markdown) -> None:
+    """Register with mistune, as its plug-in, that blocks get the numbers of their lines.
 
-    def __init__(self, parent: LineState | None = None) -> None:
-        super().__init__(parent)
-        self.first_line = 0  # the line of the document at which `src` starts
-        self._known = (0, 0)  # the last position in `src`, and its line in `src`
-        self._open: list[_OpenBlock] = []
-
-    def line_at(self, position: int) -> int:
-        """Return the line of a position; counts from the last position, as positions mostly increase."""
-        known, line = self._known
-        if position >= known:
-            line += self.src.count("\n", known, position)
-        else:
-            line -= self.src.count("\n", position, known)
-        self._known = position, line
-        return self.first_line + line
-
-    def open_block(self, start: int) -> None:
-        """Record the start of the block that is being parsed."""
-        line = self.line_at(start)
-        self._open.append(_OpenBlock(line, line, start))
-
-    def close_block(self) -> int:
-        """Remove the block opened last, and return its line."""
-        return self._open.pop().line
-
-    def child_state(self, src: str, lazy_line_starts: set[int] | None = None) -> BlockState:
-        """Return the state of a quote or list item."""
-        child = super().child_state(src, lazy_line_starts)
-        if isinstance(child, LineState) and self._open:
-            block = self._open[-1]
-            child.first_line = block.child_line
-            if _EMPTY_ITEM.match(self.get_line(block.child_start)):
-                child.first_line += 1  # mistune drops an empty first line of an item
-            # mistune has already consumed the marker of the next item.
-            block.child_start = max(self.src.rfind("\n", 0, max(self.cursor - 1, 0)) + 1, 0)
-            block.child_line = self.line_at(block.child_start)
-        return child
-
-    def append_token(self, token: dict[str, object]) -> None:
-        """Append a token with the line of the current block."""
-        super().append_token(self._with_line(token))
-
-    def prepend_token(self, token: dict[str, object]) -> None:
-        """Insert a token before the last one, with the line of the current block."""
-        super().prepend_token(self._with_line(token))
-
-    def add_paragraph(self, text: str) -> None:
-        """Append text to the last paragraph, or as a new one with its line."""
-        last = self.last_token()
-        super().add_paragraph(text)
-        if self.last_token() is not last:
-            self.last_token()[LINE] = self.line_at(self.cursor)
-
-    def _with_line(self, token: dict[str, object]) -> dict[str, object]:
-        line = self._open[-1].line if self._open else self.line_at(self.cursor)
-        return token | {LINE: line}
+    mistune does not say where a block begins. Its blocks are in the order of the text, so that each
+    is found by its first line, soon after the end of the one before.
+    """
+    markdown.before_render_hooks.append(_add_lines)
 
 
-@dataclass(slots=True)
-class _OpenBlock:
-    line: int
-    child_line: int
-    child_start: int
+def _add_lines(_: mistune.Markdown, state: BlockState) -> None:
+    lines = state.src.split("\n")
+    notes = state.env.get("ref_footnotes", {})
+    _BlockLocator(lines, state.env["ref_links"].keys() | notes).locate(state.tokens)
+    if notes:
+        found = ((_FOOTNOTE.match(line), number) for number, line in enumerate(lines))
+        labels = [(unikey(label[1]), number) for label, number in found if label]
+        state.env[FOOTNOTES] = dict(reversed(labels))  # the first of a label counts
 
 
-class LineBlockParser(BlockParser):
-    """mistune's block parser, extended to record the line of each block."""
+class _BlockLocator:
+    """Adds the numbers of their lines to the blocks of a text, which are given in their order."""
 
-    state_cls = LineState
+    def __init__(self, lines: Sequence[str], labels: AbstractSet[str]) -> None:
+        self._lines = lines
+        self._labels = labels  # of definitions
+        self._next = 0  # the line after the last block
 
-    def parse_method(self, m: Match[str], state: BlockState) -> int | None:
-        """Parse the block that a rule matched, and record its line."""
-        if not isinstance(state, LineState):
-            return super().parse_method(m, state)
-        state.open_block(m.start())
-        notes = state.env.get("ref_footnotes")
-        noted = len(notes) if notes else 0
-        try:
-            return super().parse_method(m, state)
-        finally:
-            line = state.close_block()
-            notes = state.env.get("ref_footnotes")
-            if notes and len(notes) > noted and m.lastgroup == "ref_footnote":
-                lines = state.env.setdefault(FOOTNOTES, {})
-                lines[next(reversed(notes))] = line
+    def locate(self, tokens: Iterable[dict[str, Any]]) -> None:
+        for token in tokens:
+            if token["type"] == "blank_line":
+                continue
+            inner = token["children"] if token["type"] in _CONTAINERS else None
+            written = str(token.get("raw", token.get("text", "")))
+            first = written.lstrip("\n").partition("\n")[0].strip()
+            token[LINE] = line = self._find(token.get("marker", first))
+            if inner:
+                self.locate(inner)
+                continue
+            height = written.rstrip("\n").count("\n") + 1
+            self._next = line + height + _FURTHER_LINES.get(token.get("style", ""), 0)
+
+    def _find(self, first: str) -> int:
+        """Return the next line with a text, or the next that may begin a block."""
+        lines, start = self._lines, self._next
+        while start < len(lines) - 1 and self._is_between(lines[start]):
+            start += 1
+        passed = range(start, min(start + _MAX_PASSED, len(lines)))
+        return next((at for at in passed if first in lines[at]), start)
+
+    def _is_between(self, line: str) -> bool:
+        found = _BETWEEN.fullmatch(line)
+        return found is not None and (found[1] is None or unikey(found[1]) in self._labels)
+
+
+_CONTAINERS: Final = frozenset({"list", "list_item", "task_list_item", "block_quote"})
+_FURTHER_LINES: Final = {"fenced": 2, "setext": 1}  # beside those of the text, by style
 
 
 # An autolink follows the start of a line, white space, or one of four marks (GFM 0.29, 6.9).
@@ -271,7 +242,8 @@ def _parse_table(block: BlockParser, match: Match[str], state: BlockState) -> in
     ]
     if rows:
         children.append({"type": "table_body", "children": rows})
-    state.append_token({"type": "table", "children": children})
+    raw = state.src[match.start() : end]
+    state.append_token({"type": "table", "children": children, "raw": raw})
     return end
 
 

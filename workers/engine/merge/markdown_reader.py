@@ -6,14 +6,14 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
 import mistune
-from mistune.inline_parser import InlineParser
+from mistune.core import BlockState
 from mistune.plugins import import_plugin
 
 from workers.engine.characters import NOT_XML
@@ -21,9 +21,9 @@ from workers.engine.diagnostics import Findings, Origin, SourceLocation, SourceS
 from workers.engine.merge.markdown_inlines import (
     FOOTNOTES,
     LINE,
-    LineBlockParser,
     TableTooLargeError,
     github_inlines_plugin,
+    lines_plugin,
     tables_plugin,
 )
 from workers.engine.merge.quotes import QuotationMarks
@@ -189,27 +189,32 @@ def read_markdown(
         raise _too_deep() from None
 
 
-class _BoundedInline(InlineParser):
-    """mistune's inline parser with a limit on the marks of a paragraph."""
+def _bounds_plugin(markdown: mistune.Markdown) -> None:
+    """Register with mistune, as its plug-in, a limit on the marks of a paragraph, or of a footnote."""
+    markdown.before_render_hooks.append(_check_marks)
 
-    def __call__(self, s: str, env: MutableMapping[str, object]) -> list[dict[str, object]]:
-        if len(s) > MAX_MARKS:
-            marks = sum(1 for _ in _MARKS.finditer(s))
-            if marks > MAX_MARKS:
-                raise MarkdownError(
-                    f'the paragraph "{shorten_text(s)}" has {marks} marks such as * and [, accepted are at '
-                    f"most {MAX_MARKS}"
-                )
-        result: list[dict[str, object]] = super().__call__(s, env)
-        return result
+
+def _check_marks(_: mistune.Markdown, state: BlockState) -> None:
+    for text in (*_texts_of(state.tokens), *state.env.get("ref_footnotes", {}).values()):
+        marks = sum(1 for _ in _MARKS.finditer(text)) if len(text) > MAX_MARKS else 0
+        if marks > MAX_MARKS:
+            raise MarkdownError(
+                f'the paragraph "{shorten_text(text)}" has {marks} marks such as * and [, accepted are at '
+                f"most {MAX_MARKS}"
+            )
+
+
+def _texts_of(tokens: Iterable[_Token]) -> Iterator[str]:
+    for token in tokens:
+        yield token.get("text", "")
+        yield from _texts_of(token.get("children", ()))
 
 
 def _make_parser() -> mistune.Markdown:
     names = ("strikethrough", "task_lists", "footnotes")
-    plugins: list[Any] = [tables_plugin, github_inlines_plugin, *map(import_plugin, names)]
-    inline = _BoundedInline()
-    block = LineBlockParser(max_nested_level=inline.max_nested_level)
-    return mistune.Markdown(renderer=None, block=block, inline=inline, plugins=plugins)
+    own = (lines_plugin, _bounds_plugin, tables_plugin, github_inlines_plugin)
+    plugins: list[Any] = [*own, *map(import_plugin, names)]
+    return mistune.Markdown(renderer=None, plugins=plugins)
 
 
 _PARSER: Final = _make_parser()
