@@ -91,6 +91,7 @@ SCOPE = {
         ("day | end_of_month == day", True),
         ("day | days_until('2026-02-10' | parse_date)", Decimal(10)),
         ("'24.12.2026' | parse_date('dd.MM.yyyy')", date(2026, 12, 24)),
+        ("'24.12.85' | parse_date('dd.MM.yy')", date(1985, 12, 24)),
         ("'ab' | pad(4, '0')", "00ab"),
         ("'GB33BUKB20201555555555' | iban", "GB33 BUKB 2020 1555 5555 55"),
         ("'12345678' | mask", "••••5678"),

@@ -13,6 +13,7 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 from workers.engine.characters import cut_at_cluster
+from workers.engine.merge.types import compile_pattern
 from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import LOCALE_FILTERS, MAX_PLACES, round_exactly
 from workers.engine.tree.expressions.runtime import (
@@ -30,6 +31,7 @@ from workers.engine.tree.expressions.runtime import (
     to_text,
 )
 
+_DATE_FIELDS: Final = frozenset("dMy")
 _MAX_PATTERN: Final = 200
 _MAX_MATCHED: Final = 10_000
 MAX_RANGE: Final = 10_000
@@ -140,32 +142,16 @@ def parse_date(value: Value, pattern: Value = "yyyy-MM-dd") -> Value:
         return None
     if not isinstance(value, str) or not isinstance(pattern, str):
         raise ExpressionError(f"parse_date needs text, not {describe_type(value)}")
-    found = re.fullmatch(_date_expression(pattern), value.strip())
-    if found is None:
-        raise ExpressionError(f'the text is not a date of the pattern "{pattern}"')
-    parts = {name: int(digits) for name, digits in found.groupdict().items()}
-    year = parts.get("y", 1)
     try:
-        return date(
-            year + 2000 if "yyy" not in pattern and year < 100 else year, parts["M"], parts["d"]
-        )
-    except (ValueError, KeyError):
+        read = compile_pattern(pattern if set(pattern) >= _DATE_FIELDS else "")
+    except ValueError:
+        raise ExpressionError(
+            "parse_date's pattern needs d or dd, M or MM, and yy or yyyy once each, such as dd.MM.yyyy"
+        ) from None
+    try:
+        return read(value.strip()).date()
+    except ValueError:
         raise ExpressionError(f'the text is not a date of the pattern "{pattern}"') from None
-
-
-def _date_expression(pattern: str) -> str:
-    def field(found: re.Match[str]) -> str:
-        letters = found.group()
-        digits = {1: "{1,2}", 2: "{2}", 4: "{4}"}.get(len(letters))
-        if digits is None:
-            raise ExpressionError(
-                f'"{letters}" is not read by parse_date; use d, dd, M, MM, yy, yyyy'
-            )
-        return f"(?P<{letters[0]}>[0-9]{digits})"
-
-    if len(pattern) > 40 or any(len(re.findall(f"{c}+", pattern)) != 1 for c in "dMy"):
-        raise ExpressionError("parse_date's pattern needs d, M and y once each, such as dd.MM.yyyy")
-    return re.sub(r"d+|M+|y+", field, re.escape(pattern))
 
 
 # --- text -------------------------------------------------------------------------------------------
