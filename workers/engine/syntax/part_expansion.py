@@ -44,22 +44,14 @@ def expand_parts(root: Element, findings: Findings) -> Element:
     return _Expander(root, findings).expand()
 
 
-class _ExpandedContent(NamedTuple):
-    """Expanded children, the number of their levels, and the number of elements in them."""
-
-    children: list[Element | Text]
-    height: int
-    size: int
-
-
-_ExpandedElement = tuple[Element, int, int]  # with the number of its levels and its elements
+_Children = list[Element | Text]
 
 
 class _ExpansionFrame(NamedTuple):
     """The parts that are being expanded, outermost first, and the content of the innermost slot."""
 
     parts: tuple[str, ...] = ()
-    content: _ExpandedContent | None = None
+    content: _Children | None = None
     use_location: SourceLocation | None = None
 
 
@@ -80,43 +72,38 @@ class _Expander:
 
     def expand(self) -> Element:
         rest = [child for child in self._root.children if not _is_part(child)]
-        made = self._expand(rest, _ExpansionFrame(), 1).children
+        made = self._expand(rest, _ExpansionFrame(), 1)
         made += map(self._keep_declaration, self._root.elements("part"))
         return replace(self._root, children=made)
 
     def _keep_declaration(self, part: Element) -> Element:
         """Return a `part` as it is kept in the document: with its content only if no `use` names it."""
         name = part.attributes.get("name", "")
-        children: list[Element | Text] = []
+        children: _Children = []
         if name not in self._used or self._parts.get(name) is not part:
             content = self._expand(part.children, _ExpansionFrame((name,)), 2)
-            unused = PartExpansion("group", {}, part.location, content.children, name=name)
+            unused = PartExpansion("group", {}, part.location, content, name=name)
             unused.parameters = _parameters_of(part)
             unused.is_unused = True
             children = [unused]
         return replace(part, children=children)
 
-    def _expand(
-        self, children: list[Element | Text], frame: _ExpansionFrame, depth: int
-    ) -> _ExpandedContent:
+    def _expand(self, children: _Children, frame: _ExpansionFrame, depth: int) -> _Children:
         """Expand children at a depth, counted from 1 for those of the root."""
-        made: list[Element | Text] = []
+        made: _Children = []
         owner: Element | None = None
-        height = size = 0
         for child in children:
             if isinstance(child, Text):
                 owner = None if child.text.strip() else owner
                 made.append(child)
                 continue
-            element, inner_height, inner_size = self._expand_one(child, owner, frame, depth)
+            made.append(self._expand_one(child, owner, frame, depth))
             owner = child
-            made.append(element)
-            height, size = max(height, inner_height), size + inner_size
-        return _ExpandedContent(made, height, size)
+        return made
 
     def _expand_one(
         self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
-    ) -> _ExpandedElement:
+    ) -> Element:
         if frame.parts and not self._has_room(element, frame, depth):
             return _empty(element)
         match element.tag:
@@ -129,25 +116,14 @@ class _Expander:
                 advice = "Put it in the `use`, where it fills the slot"
                 self._error("misplaced-element", f"{what}. {advice}", element)
                 return _empty(element)
-            case _:
-                return self._expand_plain(element, owner, frame, depth)
-
-    def _expand_plain(
-        self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
-    ) -> _ExpandedElement:
         content = self._expand(element.children, frame, depth + 1)
-        made = element
         if element.tag == "else":
-            made = self._expand_else(element, owner, content)
-        elif content.children != element.children:
-            made = replace(element, children=content.children)
-        return made, content.height + 1, content.size + 1
+            return self._expand_else(element, owner, content)
+        return element if content == element.children else replace(element, children=content)
 
-    def _expand_else(
-        self, element: Element, owner: Element | None, content: _ExpandedContent
-    ) -> Element:
+    def _expand_else(self, element: Element, owner: Element | None, content: _Children) -> Element:
         """Return the group that replaces an `else`; report an `else` that follows no `if`."""
-        made = ElseExpansion("group", element.attributes, element.location, content.children)
+        made = ElseExpansion("group", element.attributes, element.location, content)
         if owner is not None and _takes_else(owner):
             made.condition, made.condition_location = owner.attributes["if"], owner.location
             return made
@@ -164,11 +140,11 @@ class _Expander:
             wrong = f"`{owner.tag}` precedes it, which has no `if`"
         message = f"`else` follows an element with `if` and without `for`; {wrong}"
         self._error("else-without-if", message, element)
-        return Expansion("group", element.attributes, element.location, content.children)
+        return Expansion("group", element.attributes, element.location, content)
 
     # --- use and slot ---------------------------------------------------------------------------
 
-    def _expand_use(self, use: Element, frame: _ExpansionFrame, depth: int) -> _ExpandedElement:
+    def _expand_use(self, use: Element, frame: _ExpansionFrame, depth: int) -> Element:
         content = self._expand(_trim(use.children), frame, depth + 1)
         part = self._find_part(use, frame)
         if part is None:
@@ -182,15 +158,12 @@ class _Expander:
         self._check_arguments(use, name, parameters)
         inner = _ExpansionFrame((*frame.parts, name), content if is_filled else None, use.location)
         body = self._expand(_trim(part.children), inner, depth + 2)
-        used = PartExpansion(
-            "group", {}, part.location, body.children, name=name, use_location=use.location
-        )
+        used = PartExpansion("group", {}, part.location, body, name=name, use_location=use.location)
         used.parameters = parameters
         used.arguments = {n: text for n, text in use.attributes.items() if n not in _OF_USE}
         used.fills_slot = is_filled
         given = {n: use.attributes[n] for n in _CONTROLS if n in use.attributes}
-        made: Element = Element("group", given, use.location, [used]) if given else used
-        return made, body.height + 2, body.size + 2
+        return Element("group", given, use.location, [used]) if given else used
 
     def _find_part(self, use: Element, frame: _ExpansionFrame) -> Element | None:
         """Return the part that a `use` names; report and return None if it is unknown or recursive."""
@@ -214,7 +187,7 @@ class _Expander:
             return None
         return part
 
-    def _expand_slot(self, slot: Element, frame: _ExpansionFrame, depth: int) -> _ExpandedElement:
+    def _expand_slot(self, slot: Element, frame: _ExpansionFrame, depth: int) -> Element:
         if not frame.parts:
             message = "`slot` is allowed in a `part` only, for the content of a `use`"
             self._error("misplaced-element", message, slot)
@@ -222,14 +195,14 @@ class _Expander:
         filling = frame.content
         if filling is None:
             content = self._expand(slot.children, frame, depth + 1)
-            group = Expansion("group", {}, slot.location, content.children)
-            return group, content.height + 1, content.size + 1
+            return Expansion("group", {}, slot.location, content)
         location = frame.use_location or slot.location
-        is_small = self._count_elements(filling.size, location)
-        if not is_small or not self._check_depth(depth + filling.height, location):
+        height, size = _measure(filling)
+        if not self._count_elements(size, location) or not self._check_depth(
+            depth + height, location
+        ):
             return _empty(slot)
-        made = SlotExpansion("group", {}, location, filling.children)
-        return made, filling.height + 1, filling.size + 1
+        return SlotExpansion("group", {}, location, filling)
 
     def _check_arguments(self, use: Element, name: str, known: tuple[PartParameter, ...]) -> None:
         names = [parameter.name for parameter in known]
@@ -279,11 +252,21 @@ def _takes_else(owner: Element) -> bool:
     return owner.tag != "else" and "if" in owner.attributes and "for" not in owner.attributes
 
 
-def _has_content(content: _ExpandedContent) -> bool:
-    return any(isinstance(c, Element) or c.text.strip() for c in content.children)
+def _has_content(content: _Children) -> bool:
+    return any(isinstance(c, Element) or c.text.strip() for c in content)
 
 
-def _trim(children: list[Element | Text]) -> list[Element | Text]:
+def _measure(children: _Children) -> tuple[int, int]:
+    """Return the number of levels of children, and that of the elements in them."""
+    height = size = 0
+    level = [child for child in children if isinstance(child, Element)]
+    while level:
+        height, size = height + 1, size + len(level)
+        level = [child for element in level for child in element.elements()]
+    return height, size
+
+
+def _trim(children: _Children) -> _Children:
     """Return children without leading and trailing white space, so that inline parts add no spaces."""
     kept = list(children)
     while kept and isinstance(kept[0], Text) and not kept[0].text.strip(_SPACE):
@@ -307,5 +290,5 @@ def _parameters_of(part: Element) -> tuple[PartParameter, ...]:
         return ()
 
 
-def _empty(element: Element) -> _ExpandedElement:
-    return Expansion("group", {}, element.location), 1, 1
+def _empty(element: Element) -> Element:
+    return Expansion("group", {}, element.location)
