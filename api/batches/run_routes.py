@@ -272,7 +272,7 @@ class RunRoutes(Routes):
         batches = self._ports.cell(batch.account_id).batches
         if batch.status.is_final and changed:
             batches.arrange(batch)
-        elif not (batch.status.is_final or is_release):
+        elif not (batch.status.is_final or is_release or batch.is_proof_released):
             batches.report_cancelled(batch)  # its proof is rejected
         return self.read_run_account(batch_id)
 

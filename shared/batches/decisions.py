@@ -124,6 +124,8 @@ def _decide_on_proof(
             f"The batch has not ended; it is {batch.status}. Until then a proof can be released or rejected, "
             'with {"reason": "proof"}.',
         )
+    if batch.is_proof_released:
+        return 0
     if not is_release:
         columns = batch_items.c
         condition = and_(columns.batch_id == batch.id, columns.release.is_(None))
@@ -131,7 +133,7 @@ def _decide_on_proof(
         cancel_batch(session, batch.id, at=at)
         return _mark(session, and_(condition, is_rendered), None, REJECTED)
     session.execute(update(batches).where(batches.c.id == batch.id).values(is_proof_released=True))
-    return 0 if batch.is_proof_released else 1
+    return 1
 
 
 def order_reprint(session: Session, batch_id: str, wanted: Reprint, *, at: datetime) -> StoredFile:

@@ -357,6 +357,7 @@ def test_a_proof_is_released_while_its_run_is_rendered(caller, proved, slices):
     decide(caller, proved, "release", 409)
     for _ in range(2):
         assert decide(caller, proved, "release", reason="proof")["held"] == 0
+    decide(caller, proved, "reject", reason="proof")  # it is not held any more
     slices.work_off()
     account = account_of(caller, proved)
     assert (account["delivered"], account["held"]) == (3, 1)
