@@ -122,7 +122,7 @@ class Transport:
 
     def __init__(self, url: str, key: str, *, attempts: int, timeout_seconds: float) -> None:
         self._url = url.rstrip("/")
-        self._key = key
+        self._key = key.strip()  # files of secrets end with a line break
         self._pool = urllib3.PoolManager(
             maxsize=16, timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=timeout_seconds)
         )

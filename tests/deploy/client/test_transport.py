@@ -109,6 +109,13 @@ def test_an_error_response_that_is_not_json_is_still_an_api_error(serve) -> None
         Pressroom(server.url(""), "pr_1").check()
 
 
+def test_a_key_may_end_with_the_line_break_of_its_file(serve) -> None:
+    server = script(serve, PDF)
+    transport = Transport(server.url(""), "pr_1\n", attempts=1, timeout_seconds=5)
+    transport.request("GET", "/v2/x")
+    assert b"authorization: bearer pr_1\r\n" in server.requests[0].lower()
+
+
 @pytest.mark.long
 def test_a_file_is_sent_again_from_its_start(serve) -> None:
     server = script(serve, AWAY, PDF)
