@@ -119,6 +119,15 @@ def test_a_cell_that_spans_a_break_is_one_cell_of_the_structure():
     assert read_text(file).split() == [*LONG.split(), *map(str, range(1, 60))]
 
 
+def test_rows_joined_by_a_cell_are_printed_once_despite_a_forced_break():
+    rows = '<p for="n in range(60)">{{ n }}</p>'
+    file = made(
+        '<table><tr><td rowspan="2">a</td><td>b</td></tr>'
+        f'<tr break-before="page"><td>{rows}</td></tr></table><p>after</p>'
+    )
+    assert read_text(file).split() == ["a", "b", *map(str, range(60)), "after"]
+
+
 def test_a_chart_has_its_data_as_a_table():
     chart = (
         '<chart type="area" data="n in [1, 2, 3]" x="\'May\' if n == 2 else n" alt="use">'
@@ -183,6 +192,20 @@ def test_blocks_side_by_side_that_go_on_are_read_one_after_the_other():
     file = made(f"<row><p>{left}</p><p>{right}</p></row><p>after</p>")
     assert elements(file, "P") == ["P"] * 3
     assert read_text(file).split() == [*left.split(), *right.split(), "after"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<row>", "</row>"),
+        ('<grid grid-template-columns="1fr 1fr">', "</grid>"),
+        ("<table><tr><td><row>", "</row></td></tr></table>"),
+    ],
+)
+def test_paragraphs_side_by_side_are_read_one_side_after_the_other(before: str, after: str):
+    sides = [f'<div><p for="n in range(40)">{name}{{{{ n }}}}</p></div>' for name in "ab"]
+    file = made(f"{before}{''.join(sides)}{after}<p>after</p>")
+    assert read_text(file).split() == [*(f"{name}{n}" for name in "ab" for n in range(40)), "after"]
 
 
 def test_columns_are_read_one_after_the_other():

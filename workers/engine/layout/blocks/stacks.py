@@ -16,6 +16,7 @@ stack returns None, and at the top of an area the `avoid` is ignored.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
@@ -215,7 +216,8 @@ class StackFragment:
 class RowFragment(WholeFragment):
     """Blocks side by side, each at its place.
 
-    `bottom_margin_after` is how far the blocks' bottom margins extend below the row, in points.
+    `bottom_margin_after` is how far the blocks' bottom margins extend below the row, in points. In a
+    row that `is_split` over areas, each block is read to its end before the next one begins.
     """
 
     placed: list[tuple[float, float, Fragment, AnyBlock]]
@@ -224,6 +226,7 @@ class RowFragment(WholeFragment):
     problem: LayoutProblem | None = None
     forced: str = ""
     bottom_margin_after: float = 0.0
+    is_split: bool = False
 
     @property
     def first_baseline(self) -> float | None:
@@ -238,7 +241,8 @@ class RowFragment(WholeFragment):
         """Draw the blocks."""
         canvas.report(self.problem)
         for dx, dy, fragment, block in self.placed:
-            canvas.draw_block(block, fragment, x + dx, y + dy)
+            with canvas.part(block, "Div") if self.is_split else nullcontext():
+                canvas.draw_block(block, fragment, x + dx, y + dy)
 
 
 def lay_out_stack(

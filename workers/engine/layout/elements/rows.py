@@ -16,6 +16,7 @@ and inside one without a stated height that is taller than an area.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Final, NamedTuple
@@ -118,7 +119,8 @@ class _RowFiller:
         if is_whole:
             height = max(height, least)
             self._align(height)
-        row = RowFragment(self._placed(), height, None if is_finished else self._resumes())
+        rest = None if is_finished else self._resumes()
+        row = RowFragment(self._placed(), height, rest, is_split=not is_whole)
         if is_finished:
             row.bottom_margin_after = self._margin_below(height)
         if resume is None:
@@ -313,7 +315,7 @@ class _GridCell(NamedTuple):
     """A filled cell, in the coordinates of its grid."""
 
     place: Rectangle
-    fragment: Fragment
+    fragment: StackFragment
     problem: LayoutProblem | None
 
 
@@ -329,6 +331,7 @@ class GridFragment(WholeFragment):
     resume: GridResume | None
     problem: LayoutProblem | None = None
     forced: str = ""
+    is_split: bool = False  # inside a row
 
     @property
     def first_baseline(self) -> float | None:
@@ -347,7 +350,8 @@ class GridFragment(WholeFragment):
             left, top = x + place.x, y + place.y
             canvas.containing_block = Rectangle(left, top, place.width, place.height)
             canvas.report(problem)
-            fragment.draw(canvas, left, top)
+            with canvas.part(fragment.placed[0].block, "Div") if self.is_split else nullcontext():
+                fragment.draw(canvas, left, top)
         canvas.containing_block = outside
 
 
@@ -399,7 +403,8 @@ class _GridFiller:
         rows, height = filled
         after = self.first + rows * len(self.widths)
         resume = GridResume(after, self.rest) if self.rest or after < self.total else None
-        fragment = GridFragment(self.cells, height, resume)
+        is_split = bool(self.begun or self.rest)
+        fragment = GridFragment(self.cells, height, resume, is_split=is_split)
         fragment.problem = self._check_width() or self.too_tall
         return fragment
 

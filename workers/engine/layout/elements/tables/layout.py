@@ -167,6 +167,8 @@ class _TableFiller:
 
     def _forced_before(self, index: int) -> str:
         grid, bodies = self.grid, self.node.bodies
+        if grid.rows[index].template.covers:
+            return ""  # joined rows are separated only where they are taller than an area
         neighbours = [grid.rows[index - 1].template.style, grid.rows[index].template.style]
         number = grid.body_of(index)
         if index == grid.starts[number]:
