@@ -173,6 +173,23 @@ def test_unknown_name_is_reported_with_the_nearest() -> None:
     )
 
 
+def test_a_let_may_use_one_that_is_written_below_it() -> None:
+    lets = '<let name="a" value="b + 1"/><let name="b" value="2"/>'
+    check = '<assert test="a != 3" message="a is {{ a }}"/>'
+    (reported,) = refused(f"<document><data>{lets}{check}</data><flow/></document>")
+    assert reported.startswith("a is 3")
+
+
+@pytest.mark.parametrize("value", ["a + 1", "c + 1"])
+def test_a_let_that_uses_its_own_value_is_reported(value: str) -> None:
+    data = f'<data><let name="a" value="{value}"/><let name="c" value="a"/></data>'
+    (reported, *_) = refused(f"<document>{data}<flow><p>{{{{ c }}}}</p></flow></document>")
+    assert reported == (
+        f'The name "{value[0]}" is not known in {{{{ {value} }}}}; '
+        "a `let` cannot use its own value, not even through others [unknown-name]"
+    )
+
+
 def test_failure_in_a_loop_is_reported_once_with_its_row() -> None:
     reported = problems('<p for="l in lines">{{ l.missing }}</p>', LINES)
     assert reported == ['There is no member "missing": {{ l.missing }} (lines row 1) [expression]']

@@ -51,6 +51,7 @@ from workers.engine.tree.expressions.formats import (
     get_currency_digits,
     get_formats,
 )
+from workers.engine.tree.expressions.grammar import ExpressionSyntaxError, parse_expression
 from workers.engine.tree.expressions.members import DeclaredShape, declare_names
 from workers.engine.tree.expressions.messages import Translator, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
@@ -184,9 +185,10 @@ class CompiledTemplate:
         state.data = data
         state.judge = options.judge
         scope = self._open_scope(data, state, options)
+        lets = dict(self._lets)
+        report_unknown_names(self._unresolved, scope.names, lets, findings)  # which set names
         lang = self._apply_settings(scope, options)
         self._set_lets(scope)
-        report_unknown_names(self._unresolved, scope, findings)
         root = self._find_root(lang)
         self._assertions(scope, root, [])
         info = self._information(scope, lang)
@@ -380,12 +382,26 @@ def _known_names(declarations: Declarations) -> dict[str, DeclaredShape | None]:
 def _compile_lets(
     declarations: Declarations, context: CompileContext
 ) -> list[tuple[str, Evaluation]]:
+    """Compile the lets, each after those that it uses, which may be written below it."""
+    waiting = {let.attributes["name"]: let for let in declarations.lets}
+    before = {name: _names_used(let) & waiting.keys() - {name} for name, let in waiting.items()}
+    for at, name in enumerate(waiting):  # data hide a let below
+        before[name] -= context.names.keys() & [*waiting][at:]
     compiled: list[tuple[str, Evaluation]] = []
-    for let in declarations.lets:
-        name, value = let.attributes["name"], let.attributes["value"]
-        compiled.append((name, context.compile_expression(value, let.location)))
+    while waiting:
+        ready = (name for name in waiting if not before[name] & waiting.keys())
+        name = next(ready, next(iter(waiting)))  # of a circle, which is reported, the first
+        let = waiting.pop(name)
+        compiled.append((name, context.compile_expression(let.attributes["value"], let.location)))
         context = context.with_names({name: None})
     return compiled
+
+
+def _names_used(let: Element) -> frozenset[str]:
+    try:
+        return parse_expression(let.attributes["value"]).all_names
+    except ExpressionSyntaxError:
+        return frozenset()
 
 
 def _one_line(text: str | None) -> str:

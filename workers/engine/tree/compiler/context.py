@@ -6,7 +6,7 @@ scope (data, loop variables, build state) and the style of its parent, and appen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -346,12 +346,17 @@ def _has_style(name: str, attribute: AttributeSpec) -> bool:
 
 
 def report_unknown_names(
-    unresolved: Iterable[UnresolvedName], scope: Scope, findings: Findings
+    unresolved: Iterable[UnresolvedName],
+    names: Collection[str],
+    lets: Collection[str],
+    findings: Findings,
 ) -> None:
-    """Report names that neither the template nor the data provide."""
+    """Report names that neither the data nor other lets provide."""
     for name, expression, location in unresolved:
-        if name not in scope.names:
-            near = suggest_identifier(name, scope.names)
+        if name not in names:
+            near = suggest_identifier(name, [*names, *lets])
+            if name in lets:
+                near = "; a `let` cannot use its own value, not even through others"
             if name == RUNNING:
                 near = "; no `running` element sets a value"
             message = f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}{near}'
