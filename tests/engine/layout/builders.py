@@ -33,6 +33,7 @@ from workers.engine.tree.document import (
     RunningBox,
     Watermark,
 )
+from workers.engine.tree.elements.tables.columns import add_all, initial_values
 from workers.engine.tree.memo import DocumentMemo, TemplateMemo
 from workers.engine.tree.nodes import (
     Block,
@@ -59,7 +60,7 @@ from workers.engine.tree.nodes import (
     TableRow,
     TextRun,
 )
-from workers.engine.tree.page_values import FragmentValues, PageValues
+from workers.engine.tree.page_values import FragmentValues, PageValues, Total
 from workers.engine.tree.styles.computed import (
     Align,
     BoxStyle,
@@ -303,6 +304,14 @@ def table(
     return Table(
         at("table"), styled(**given), tuple(columns), tuple(heads), bodies, tuple(feet), stripe
     )
+
+
+def totalled(made: Table, *totals: Total) -> Table:
+    """Return a table with totals, to which its rows contribute."""
+    carried = initial_values(totals)
+    for row in (row for body in made.bodies for row in body.rows):
+        row.carried = carried = add_all(totals, carried, [row.contributions])
+    return replace(made, totals=totals)
 
 
 @dataclass

@@ -89,3 +89,8 @@ def test_templates_that_extend_each_other_deeply_are_an_error(count: int, code: 
     assert [finding.code for finding in found if finding.severity == "error"] == (
         [code] if code else []
     )
+
+
+def test_a_row_whose_columns_are_all_covered_from_above_needs_no_cell_of_its_own():
+    rows = '<tr><td rowspan="2">a</td><td rowspan="2">b</td></tr><tr/><tr><td>c</td><td>d</td></tr>'
+    assert pdf_of(document(f"<table>{rows}</table>"))

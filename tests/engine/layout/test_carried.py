@@ -34,6 +34,7 @@ from tests.engine.layout.builders import (
     table,
     template,
     texts,
+    totalled,
     tr,
 )
 from workers.engine.diagnostics import Findings
@@ -85,13 +86,13 @@ class Shown:
 
 def carrying(rows, figures, modes=MODES, start=None, **given):
     """A table of one column whose feet show figures of its totals on each piece."""
-    totals = tuple(
+    totals = [
         Total(mode.value, mode, Decimal(0) if mode in ("sum", "count") else start) for mode in modes
-    )
+    ]
     feet = [
         replace(group(on=Occurrence.ALL, tag="tfoot"), rows=Shown(figure)) for figure in figures
     ]
-    return replace(table(body(*rows), feet=feet, **given), totals=totals)
+    return totalled(table(body(*rows), feet=feet, **given), *totals)
 
 
 def counted(values, modes=MODES):

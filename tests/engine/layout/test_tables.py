@@ -36,6 +36,7 @@ from tests.engine.layout.builders import (
     table,
     template,
     texts,
+    totalled,
     tr,
 )
 from workers.engine.diagnostics import Findings
@@ -456,9 +457,9 @@ class Carried:
 def test_carried_values_are_those_of_the_piece_and_its_page():
     rows = [tr(ONE, str(n), contributions=(Decimal(1),)) for n in range(1, 13)]
     foot = group(on=Occurrence.ALL)
-    made = replace(
+    made = totalled(
         table(body(*rows), feet=[replace(foot, rows=Carried())]),
-        totals=(Total("count", TotalMode.SUM, Decimal(0)),),
+        Total("count", TotalMode.SUM, Decimal(0)),
     )
     assert [page[-1] for page in pages(made)] == ["0/9/9/12 p1", "9/3/12/12 p2"]
 

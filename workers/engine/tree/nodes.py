@@ -609,7 +609,7 @@ class RowTemplate(StyledNode):
     @property
     def columns(self) -> Sequence[int]:
         """The first column of each cell."""
-        return self.starts or [*accumulate([cell.colspan for cell in self.cells[:-1]], initial=0)]
+        return self.starts or [*accumulate([cell.colspan for cell in self.cells], initial=0)][:-1]
 
 
 def is_head_row(template: RowTemplate) -> bool:
@@ -626,6 +626,7 @@ CellContent = str | tuple["Block", ...]
 class TableRow:
     """One row: shared template, own contents, and its contribution to each total if it counts.
 
+    `carried` are the totals after it, empty in a table without totals.
     `loop` are the loop iterations for messages; rows of one loop share all but the last step.
     """
 
@@ -633,6 +634,7 @@ class TableRow:
     cells: Sequence[CellContent]
     loop: tuple[LoopStep, ...] = ()
     contributions: TotalValues = ()
+    carried: TotalValues = ()
 
 
 class FragmentRows(Protocol):

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from decimal import localcontext
 from itertools import accumulate, chain, cycle, groupby, repeat
-from math import inf
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
-from workers.engine.layout.blocks.stacks import margins_of
+from workers.engine.layout.blocks.stacks import StackFragment, lay_out_stack
 from workers.engine.layout.context import (
     EPSILON,
-    Fragment,
     LayoutContext,
     LayoutProblem,
     PageCanvas,
@@ -31,9 +30,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Bands, Item, Stroke, StrokeRows
 from workers.engine.layout.elements.tables.rows import (
     DONE,
-    CellLayout,
-    CellPlan,
-    ContinuedCell,
+    PlacedCell,
     RowBlock,
     RowPlan,
     cell_height,
@@ -51,7 +48,6 @@ from workers.engine.tree.elements.tables.columns import add_all, initial_values,
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
-    Block,
     Caption,
     Role,
     RowGroup,
@@ -60,25 +56,11 @@ from workers.engine.tree.nodes import (
     TableBody,
     TableRow,
 )
-from workers.engine.tree.page_values import FragmentValues, PageValues, Total, TotalValues
+from workers.engine.tree.page_values import FragmentValues, PageValues, TotalValues
 from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Border, Color
 
 FORCING_BREAKS: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
-
-
-class LaidOutCaption(NamedTuple):
-    """A caption with the margins above and below it."""
-
-    fragment: Fragment
-    above: float
-    below: float
-    block: Block
-
-    @property
-    def height(self) -> float:
-        """The height including margins, in points."""
-        return self.above + self.fragment.height + self.below
 
 
 @dataclass(slots=True)
@@ -98,7 +80,7 @@ class TableGrid:
     # By template, which keeps the styles whose ids are in the other keys, and by layout key.
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
     groups: dict[RowGroup, list[RowBlock]] = field(default_factory=dict)
-    captions: dict[Caption, LaidOutCaption] = field(default_factory=dict)
+    captions: dict[Caption, StackFragment] = field(default_factory=dict)
     lines: dict[Hashable, tuple[tuple[float, float, Border], ...]] = field(default_factory=dict)
 
     def plan(self, context: LayoutContext, template: RowTemplate) -> RowPlan:
@@ -159,14 +141,13 @@ class TableGrid:
             known = self.groups[group] = self.lay_out_all(context, rows)
         return known
 
-    def caption(self, context: LayoutContext, caption: Caption) -> LaidOutCaption:
-        """Return a caption, laid out."""
+    def caption(self, context: LayoutContext, caption: Caption) -> StackFragment:
+        """Return a caption, laid out, with the margins above and below it."""
         known = self.captions.get(caption)
         if known is None:
-            width = self.edges[-1]
-            fragment = context.lay_out(caption.block, Region(width, inf, True))
-            assert fragment is not None
-            known = LaidOutCaption(fragment, *margins_of(caption.block, width), caption.block)
+            known = lay_out_stack(context, (caption.block,), Region(self.edges[-1]))
+            assert known is not None
+            known.height += known.bottom_margin_after
             self.captions[caption] = known
         return known
 
@@ -196,9 +177,9 @@ class TableGrid:
         return [
             block._replace(
                 height=heights[at],
-                heights=tuple(
+                heights=[
                     sum(heights[at : at + cell.template.rowspan]) for cell in block.plan.cells
-                ),
+                ],
             )
             for at, block in enumerate(blocks)
         ]
@@ -217,9 +198,8 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
 
 
 def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
-    rows = [row for body in node.bodies for row in body.rows]
-    carried = CarriedTotals(node.totals, rows)
-    groups = group_by_template([*rows, *_outer_rows(node, carried)])
+    carried = CarriedTotals(node)
+    rows, groups = carried.rows, group_by_template(carried.all_rows())
     widths, fractions = find_widths(context, node.columns, groups, width)
     if node.style.paragraph.is_rtl:
         widths.reverse()
@@ -240,20 +220,9 @@ def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
     )
 
 
-def all_rows(node: Table) -> list[TableRow]:
-    """Return all rows of a table, heads and feet with placeholder values."""
-    rows = [row for body in node.bodies for row in body.rows]
-    return [*rows, *_outer_rows(node, CarriedTotals(node.totals, rows))]
-
-
 def total_height(blocks: Iterable[RowBlock]) -> float:
     """Return the total height of rows, in points."""
     return sum(block.height * len(block.rows) for block in blocks)
-
-
-def _outer_rows(node: Table, carried: CarriedTotals) -> list[TableRow]:
-    values = carried.placeholder_values()
-    return [row for group in (*node.heads, *node.feet) for row in group.rows.evaluate(values)]
 
 
 # Page values are unknown while widths and heights are measured (the stability rule of page references).
@@ -261,46 +230,38 @@ _PLACEHOLDER_PAGE: Final = PageValues(number=99, count=999, index=99, total=999,
 
 
 class CarriedTotals:
-    """The totals of one table, computed on demand."""
+    """The rows of a table, with the totals before each of them and those of a fragment."""
 
-    def __init__(self, totals: Sequence[Total], rows: Sequence[TableRow]) -> None:
-        self._totals = totals
-        self._rows = rows
-        # By the index of the next row.
-        self._before: dict[int, TotalValues] = {0: initial_values(totals)}
-        self._by_rows: dict[tuple[int, int], tuple[TotalValues, TotalValues, TotalValues]] = {}
-        self._whole = self._find_before(len(rows))
+    def __init__(self, node: Table) -> None:
+        self.node = node
+        self.rows = [row for body in node.bodies for row in body.rows]
+        # Each head and foot of a fragment needs its own totals, by its rows.
+        self._here: dict[tuple[int, int], TotalValues] = {}
+
+    def all_rows(self) -> list[TableRow]:
+        """Return the rows, and those of heads and feet with placeholder values."""
+        groups, values = (*self.node.heads, *self.node.feet), self.placeholder_values()
+        return [*self.rows, *[row for group in groups for row in group.rows.evaluate(values)]]
+
+    def before(self, index: int) -> TotalValues:
+        """Return the totals before a row, or after the last."""
+        return self.rows[index - 1].carried if index else initial_values(self.node.totals)
 
     def fragment_values(self, first: int, end: int, page: PageValues) -> FragmentValues:
         """Return the totals for the rows from `first` up to, not including, `end`."""
-        known = self._by_rows.get((first, end))
-        if known is None:  # each head and foot of a fragment needs them
-            before = self._find_before(first)
-            here = self._add(zero_values(self._totals), first, end)
+        here = self._here.get((first, end))
+        if here is None:
+            totals, counted = self.node.totals, [row.contributions for row in self.rows[first:end]]
             with localcontext(ARITHMETIC):
-                after = self._before[end] = add_all(self._totals, before, [here])
-            known = self._by_rows[first, end] = before, here, after
-        return FragmentValues(*known, self._whole, page)
+                here = add_all(totals, zero_values(totals), counted)
+            self._here[first, end] = here
+        whole = self.before(len(self.rows))
+        return FragmentValues(self.before(first), here, self.before(end), whole, page)
 
     def placeholder_values(self) -> FragmentValues:
         """Return the values with which heads and feet are measured."""
-        return FragmentValues(
-            self._before[0], self._whole, self._whole, self._whole, _PLACEHOLDER_PAGE
-        )
-
-    def _find_before(self, index: int) -> TotalValues:
-        known = self._before.get(index)
-        if known is None:
-            nearest = max(before for before in self._before if before < index)
-            known = self._before[index] = self._add(self._before[nearest], nearest, index)
-        return known
-
-    def _add(self, carried: TotalValues, first: int, end: int) -> TotalValues:
-        if not self._totals:
-            return ()
-        counted = [row.contributions for row in self._rows[first:end]]
-        with localcontext(ARITHMETIC):
-            return add_all(self._totals, carried, counted)
+        whole = self.before(len(self.rows))
+        return FragmentValues(self.before(0), whole, whole, whole, _PLACEHOLDER_PAGE)
 
 
 _Background = tuple[float, float, tuple[float, float]]  # left, width, and place in its band
@@ -335,7 +296,7 @@ class TableFragment(WholeFragment):
     height: float
     resume: Resume
     is_start: bool
-    captions: Sequence[LaidOutCaption] = ()
+    captions: Sequence[StackFragment] = ()
     repeated_heads: Sequence[RowBlock] = ()
     problem: LayoutProblem | None = None
     forced: str = ""
@@ -351,7 +312,7 @@ class TableFragment(WholeFragment):
         was_artifact = canvas.is_artifact
         canvas.is_artifact = was_artifact or not self.is_start
         for caption in self.captions:
-            canvas.draw_block(caption.block, caption.fragment, x, y + caption.above)
+            caption.draw(canvas, x, y)
             y += caption.height
         canvas.is_artifact = was_artifact
         entries = list(self._entries(canvas))
@@ -506,7 +467,7 @@ def _describe_outgrown(
 
 
 class OpenCell(NamedTuple):
-    """Cell number `at` of a body row, which spans over a break, and where its content resumes."""
+    """Cell number `at` of a body row, which goes on after a break, and where its content resumes."""
 
     row: int
     at: int
@@ -514,13 +475,18 @@ class OpenCell(NamedTuple):
 
 
 class TableResume(NamedTuple):
-    """A position in a table: the body row, the positions in its cells if it was split, and the cells
-    that span into it from above the break.
+    """A position in a table: the body row, and the cells that go on in it from above the break.
+
+    Where the row itself is broken, all of its cells are among them.
     """
 
     row: int
-    cells: tuple[Resume, ...] | None = None
     open_cells: tuple[OpenCell, ...] = ()
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the row is broken."""
+        return any(cell.row == self.row for cell in self.open_cells)
 
 
 class BrokenRows(NamedTuple):
@@ -529,16 +495,6 @@ class BrokenRows(NamedTuple):
     rows: list[RowBlock]
     height: float
     resume: TableResume | None
-
-
-@dataclass(slots=True)
-class _Span:
-    """A cell that spans rows of the area: its top, and the number of its row, -1 above them."""
-
-    cell: OpenCell
-    top: float = 0.0
-    number: int = -1
-    rest: CellLayout = None  # all of it, if that is known
 
 
 @dataclass(slots=True)
@@ -555,130 +511,89 @@ class RowBreaker:
     is_forced: bool
     rows: list[RowBlock] = field(default_factory=list)
     tops: list[float] = field(default_factory=lambda: [0.0])  # and the lower edge of the last
-    spans: list[_Span] = field(default_factory=list)
+    cells: list[PlacedCell] = field(default_factory=list)
 
     def lay_out(self, end: int) -> BrokenRows:
         """Lay out rows from the start up to row `end`, as many as fit."""
-        self.spans += map(_Span, self.start.open_cells)
-        resume = None
-        for index in range(self.start.row, end):
-            starts = self.start.cells if index == self.start.row else None
-            placed = self._place(index, starts)
-            if placed is None:
-                resume = TableResume(index)
-                break
-            self.rows.append(placed)
-            self.tops.append(self.tops[-1] + placed.height)
-            if placed.resumes is not None:
-                resume = TableResume(index, placed.resumes)
-                break
-        open_cells = self._place_spans(end if resume is None else resume.row)
-        if resume is not None:
-            resume = resume._replace(open_cells=open_cells)
-        return BrokenRows(self.rows, self.tops[-1], resume)
+        self.cells = [self._open(*cell) for cell in self.start.open_cells]
+        last = self.start.row
+        while last < end and self._place(last):
+            last += 1
+        self._place_cells()
+        if last == end:
+            return BrokenRows(self.rows, self.tops[-1], None)
+        open_cells = [
+            OpenCell(cell.number, cell.at, cell.resume) for cell in self.cells if cell.end > last
+        ]
+        return BrokenRows(self.rows, self.tops[-1], TableResume(last, tuple(open_cells)))
 
-    def _place(self, index: int, starts: tuple[Resume, ...] | None) -> RowBlock | None:
-        """Return a row or the part of it that fits, None if it goes to the next area as a whole.
+    def _open(self, number: int, at: int, resume: Resume = None) -> PlacedCell:
+        """Return a cell at the lower edge of the rows so far."""
+        row = self.grid.rows[number]
+        plan = self.grid.plan(self.context, row.template).cells[at]
+        return PlacedCell(plan, row, at, number, resume, self.tops[-1])
 
-        Of the rows after the first, only those are broken that no area holds.
+    def _place(self, index: int) -> bool:
+        """Place a row or the part of it that fits, and return whether nothing of it is left.
+
+        It is as high as the parts of the cells that end with it. Of the rows after the first, only
+        those are broken that no area holds.
         """
-        whole = self.grid.row(self.context, index)
-        left = max(self.room - self.tops[-1], 0.0)
-        height = own_height(whole.plan, whole.contents)
-        placed = whole._replace(height=height, contents=[*whole.contents], heights=None)
-        if starts is not None or height > left + EPSILON:
-            if self.rows and height <= self.context.area.height:
-                return None
-            is_forced = self.is_forced and not self.rows
-            placed = self._split(whole, Region(0.0, left, is_forced), starts)
-            if not is_forced and not any(placed.contents):
-                return None
-        if starts is None:
-            self.spans += [
-                _Span(OpenCell(index, at, None), self.tops[-1], len(self.rows), whole.contents[at])
-                for at, cell in enumerate(whole.plan.cells)
-                if cell.template.rowspan > 1
-            ]
-        if placed.resumes is not None:
-            return placed
-        height = self._grow(index, placed.height)
-        if height <= left + EPSILON:
-            return placed._replace(height=height)
-        # Cells that end with it need more: it fills the area and continues beside them.
-        return placed._replace(height=left, resumes=(DONE,) * len(whole.plan.cells))
+        block, top = self.grid.row(self.context, index), self.tops[-1]
+        left, height, fits = max(self.room - top, 0.0), 0.0, False
+        cells = [*map(copy, self.cells)]
+        if index > self.start.row or not self.start.is_inside:
+            height = own_height(block.plan, block.contents)
+            fits = height <= left + EPSILON
+            if not fits and self.rows and height <= self.context.area.height:
+                return False
+            for at, value in enumerate(block.contents):
+                cells.append(self._open(index, at))
+                cells[-1].value = value
+        is_forced = self.is_forced and not self.rows
+        ending = [cell for cell in cells if cell.end == index + 1 and cell.resume is not DONE]
+        for cell in ending:
+            self._fill(cell, left + top - cell.top, is_forced=is_forced)
+        own = [cell for cell in ending if cell.number == index]
+        if not (fits or is_forced or any(cell.value for cell in own)):
+            return False
+        is_whole, is_own_whole = (
+            all(cell.resume is DONE for cell in each) for each in (ending, own)
+        )
+        begun = [cell for cell in ending if cell.value is not None]
+        needs = [cell_height(cell.plan, cell.value) - (top - cell.top) for cell in begun]
+        height = max(height if fits else 0.0, *needs, 0.0)
+        # Where only cells from above go on, it fills the area beside them.
+        if is_own_whole and not is_whole:
+            height = left
+        self.cells = cells
+        self.rows.append(block._replace(height=height, has_lines_only=False))
+        self.tops.append(top + height)
+        return is_whole
 
-    def _split(
-        self, whole: RowBlock, region: Region, starts: tuple[Resume, ...] | None
-    ) -> RowBlock:
-        """Return the part that fits of the cells that do not span rows."""
-        contents: list[CellLayout] = []
-        resumes: list[Resume] = []
-        height = 0.0
-        for at, cell in enumerate(whole.plan.cells):
-            start = None if starts is None else starts[at]
-            if cell.template.rowspan > 1:
-                start = DONE
-            value, resume = self._fill(OpenCell(whole.first, at, start), region)
-            if start is not DONE:
-                height = max(height, cell_height(cell, value))
-            contents.append(value)
-            resumes.append(resume)
-        is_whole = all(resume is DONE for resume in resumes)
-        rest = None if is_whole else tuple(resumes)
-        return RowBlock(whole.plan, whole.first, whole.rows, height, contents, resumes=rest)
+    def _place_cells(self) -> None:
+        """Place the cells in their rows, those of rows above in the first."""
+        first, after = self.start.row, self.start.row + len(self.rows)
+        for cell in self.cells:
+            cell.height = self.tops[min(cell.end, after) - first] - cell.top
+            if cell.end > after and cell.resume is not DONE:
+                is_forced = self.is_forced and cell.height > self.room - EPSILON
+                self._fill(cell, cell.height, is_forced=is_forced)
+        for at, block in enumerate(self.rows):
+            cells = [cell for cell in self.cells if cell.number == first + at]
+            self.rows[at] = block._replace(
+                contents=[cell.value for cell in cells],
+                heights=[cell.height for cell in cells],
+                continued=[cell for cell in self.cells if not at and cell.number < first],
+            )
 
-    def _grow(self, index: int, height: float) -> float:
-        """Return the height of a row with what the spanning cells that end with it need."""
-        for span in self.spans:
-            if self._end_of(span.cell) == index + 1 and span.cell.resume is not DONE:
-                if span.rest is None:
-                    span.rest, _ = self._fill(span.cell, Region(0.0))
-                need = cell_height(self._plan_of(span.cell), span.rest)
-                height = max(height, need - (self.tops[-1] - span.top))
-        return height
-
-    def _place_spans(self, last: int) -> tuple[OpenCell, ...]:
-        """Place the spanning cells; return those that go on in row `last`, where the area ends."""
-        open_cells: list[OpenCell] = []
-        continued: list[ContinuedCell] = []
-        for span in self.spans if self.rows else ():
-            cell, end = span.cell, self._end_of(span.cell)
-            bottom = self.tops[min(end - self.start.row, len(self.rows))]
-            plan, height = self._plan_of(cell), bottom - span.top
-            value, resume = span.rest, DONE
-            is_over = end <= last
-            if not is_over and (value is None or cell_height(plan, value) > height + EPSILON):
-                is_forced = self.is_forced and height > self.room - EPSILON
-                value, resume = self._fill(cell, Region(0.0, height, is_forced))
-            if not is_over:
-                open_cells.append(cell._replace(resume=resume))
-            row = self.rows[max(span.number, 0)]
-            if span.number < 0:
-                continued.append(
-                    ContinuedCell(plan, self.grid.rows[cell.row], cell.at, value, height)
-                )
-            else:
-                row.contents[cell.at] = value
-                heights = [*(row.heights or [row.height] * len(row.contents))]
-                heights[cell.at] = height
-                self.rows[span.number] = row._replace(heights=tuple(heights))
-        if continued:
-            self.rows[0] = self.rows[0]._replace(continued=tuple(continued), has_lines_only=False)
-        return tuple(open_cells)
-
-    def _fill(self, cell: OpenCell, region: Region) -> tuple[CellLayout, Resume]:
-        """Return the next part of a cell that fits, and where it resumes: `DONE` after its end."""
-        if cell.resume is DONE:
-            return None, DONE
-        row = self.grid.rows[cell.row]
-        plan = self.grid.row(self.context, cell.row).plan
-        fragment = lay_out_cell(self.context, plan, row, cell.at, region, cell.resume)
-        if fragment is None:
-            return None, cell.resume
-        return fragment, DONE if fragment.resume is None else fragment.resume
-
-    def _plan_of(self, cell: OpenCell) -> CellPlan:
-        return self.grid.row(self.context, cell.row).plan.cells[cell.at]
-
-    def _end_of(self, cell: OpenCell) -> int:
-        return cell.row + self.grid.rows[cell.row].template.cells[cell.at].rowspan
+    def _fill(self, cell: PlacedCell, height: float, *, is_forced: bool) -> None:
+        """Find the next part of a cell that fits, and where it resumes: `DONE` after its end."""
+        if cell.value is None or cell_height(cell.plan, cell.value) > height + EPSILON:
+            region = Region(0.0, height, is_forced)
+            plan = self.grid.plan(self.context, cell.row.template)
+            cell.value = lay_out_cell(self.context, plan, cell.row, cell.at, region, cell.resume)
+            if cell.value is None:
+                return
+            cell.resume = cell.value.resume
+        cell.resume = DONE if cell.resume is None else cell.resume

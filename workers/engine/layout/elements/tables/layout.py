@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import TypeVar
 
+from workers.engine.layout.blocks.stacks import StackFragment
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,
@@ -27,12 +28,11 @@ from workers.engine.layout.context import (
 from workers.engine.layout.elements.tables.fragments import (
     FORCING_BREAKS,
     BrokenRows,
-    LaidOutCaption,
+    CarriedTotals,
     RowBreaker,
     TableFragment,
     TableGrid,
     TableResume,
-    all_rows,
     find_grid,
     total_height,
 )
@@ -58,7 +58,7 @@ def lay_out_table(
 
 def measure_table(context: LayoutContext, node: Table) -> tuple[float, float]:
     """Return the min-content and max-content widths of a table."""
-    return measure_columns(context, node.columns, group_by_template(all_rows(node)))
+    return measure_columns(context, node.columns, group_by_template(CarriedTotals(node).all_rows()))
 
 
 _Part = TypeVar("_Part", RowGroup, Caption)
@@ -92,7 +92,7 @@ class _TableFiller:
             return self._fill_without_rows()
         if self.is_top:
             self._check_surroundings()
-        if self.at.cells is not None or self.at.open_cells:
+        if self.at.open_cells:
             broken = self._break_rows(self.at, self._room(is_last=False))
             if broken.resume is not None or not broken.rows:
                 return self._place_broken([], broken) if broken.rows else None
@@ -261,7 +261,7 @@ class _TableFiller:
 
     def _describe_unsplittable(self, part: RowBlock, room: float) -> LayoutProblem | None:
         """Return the problem of a cell whose stated height exceeds every area."""
-        if self.at.cells is not None:
+        if self.at.is_inside:
             return None
         row = part.plan.template
         for source, style in [(row.source, row.style), *((c.source, c.style) for c in row.cells)]:
@@ -300,7 +300,7 @@ class _TableFiller:
         fixed += sum(caption.height for caption in self._captions(is_last=is_last))
         return fixed + total_height(self.repeated_heads)
 
-    def _captions(self, *, is_last: bool) -> list[LaidOutCaption]:
+    def _captions(self, *, is_last: bool) -> list[StackFragment]:
         captions = self._shown(self.node.captions, is_last=is_last)
         return [self.grid.caption(self.context, caption) for caption in captions]
 

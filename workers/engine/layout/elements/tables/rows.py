@@ -363,23 +363,33 @@ class CellOwner(NamedTuple):
         return Source(self.template.source.location, self.row.loop)
 
 
-class ContinuedCell(NamedTuple):
-    """The part after a break of cell number `at` of a row before it."""
+@dataclass(slots=True)
+class PlacedCell:
+    """Cell number `at` of a row in an area that breaks rows: its top in the area, where its content
+    resumes after it, and the part of it in the area.
+    """
 
-    cell: CellPlan
+    plan: CellPlan
     row: TableRow
     at: int
-    value: CellLayout
-    height: float
+    number: int  # of the row
+    resume: Resume
+    top: float
+    value: CellLayout = None
+    height: float = 0.0
+
+    @property
+    def end(self) -> int:
+        """The number of the row after the last that it covers."""
+        return self.number + self.plan.template.rowspan
 
 
 class RowBlock(NamedTuple):
     """Laid-out rows of one plan and of one height: rows of lines of text, or one general row.
 
     `first` is the number of the first row in its section, `contents` are those of the cells, row by
-    row. In a general row, `resumes` are the resume positions of the cells of a split one, None for a
-    whole one; `heights` those of the cells if one of them spans rows, None if all are as high as the
-    row.
+    row. `heights` are those of the cells of a general row if one of them spans rows or is broken,
+    None if all are as high as the row.
     """
 
     plan: RowPlan
@@ -388,9 +398,8 @@ class RowBlock(NamedTuple):
     height: float  # of each row
     contents: list[CellLayout]
     has_lines_only: bool = False
-    resumes: tuple[Resume, ...] | None = None
-    heights: tuple[float, ...] | None = None
-    continued: tuple[ContinuedCell, ...] = ()  # cells that span into it from before a break
+    heights: list[float] | None = None
+    continued: Sequence[PlacedCell] = ()  # cells that span into it from before a break
 
     @property
     def end(self) -> int:
@@ -575,9 +584,9 @@ def _draw_general(
     plan, contents = block.plan, block.contents
     line = _baseline_of(plan, contents)
     for each in block.continued:
-        _fill(canvas, each.cell, x, y, each.height)
+        _fill(canvas, each.plan, x, y, each.height)
         begun = None if canvas.tree is None else canvas.tree.cells_in(each.row)[each.at]
-        _draw_in(canvas, begun, each.cell, each.value, (x, y), each.height, line)
+        _draw_in(canvas, begun, each.plan, each.value, (x, y), each.height, line)
     heights = block.heights or [block.height] * len(contents)
     for run in plan.runs:
         numbers = range(*run.indices(len(contents)))
@@ -607,8 +616,9 @@ def _add_cell_boxes(canvas: PageCanvas, block: RowBlock, x: float, tops: Sequenc
     for row, top in zip(block.rows, tops, strict=True):
         for cell, height in zip(block.plan.cells, heights, strict=False):
             canvas.add_box(CellOwner(row, cell.template), (x + cell.x, top, cell.width, height))
-    for cell, row, _, _, height in block.continued:
-        canvas.add_box(CellOwner(row, cell.template), (x + cell.x, tops[0], cell.width, height))
+    for each in block.continued:
+        area = x + each.plan.x, tops[0], each.plan.width, each.height
+        canvas.add_box(CellOwner(each.row, each.plan.template), area)
 
 
 def draw_vertical_borders(

@@ -25,7 +25,6 @@ from workers.engine.tree.elements.tables.columns import (
     TableColumns,
     TotalsCompiler,
     count_cells,
-    rows_of,
 )
 from workers.engine.tree.expressions.compiler import compile_texts
 from workers.engine.tree.expressions.environment import TOTALS
@@ -208,14 +207,16 @@ class RowCompiler:
             own, inner = element_style.compute(scope, parent), element_style.enter(scope)
             running: RunningTotals | None = scope.running_totals
             counted: TotalValues = ()
+            carried: TotalValues = ()
             if running is not None:
                 if counts is not None:
                     counted = running.count(counts, inner)
                 if uses_totals:
                     inner = inner.fork()
                     inner.names[TOTALS] = running.record()
+                carried = running.carried
             template, contents = make_cells(inner, own)
-            out.append(TableRow(template, contents, scope.loop, counted))
+            out.append(TableRow(template, contents, scope.loop, counted, carried))
 
         return build
 
@@ -275,18 +276,6 @@ def build_section(rows: NodeBuilder, scope: Scope, computed: ComputedStyle) -> l
     rows(inner, computed, made)
     inner.spanned.finish(scope)
     return made
-
-
-def has_spans(table: Element) -> bool:
-    """Return whether a cell of the table may span rows."""
-    waiting = list(rows_of(table))
-    while waiting:
-        for child in waiting.pop().elements():
-            if "rowspan" in child.attributes:
-                return True
-            if child.tag == "group":
-                waiting.append(child)
-    return False
 
 
 class _CellCompiler:

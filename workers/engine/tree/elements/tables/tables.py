@@ -41,7 +41,7 @@ from workers.engine.tree.elements.tables.columns import (
     fragment_record,
     initial_values,
 )
-from workers.engine.tree.elements.tables.rows import RowCompiler, build_section, has_spans
+from workers.engine.tree.elements.tables.rows import RowCompiler, build_section
 from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table, TableBody, TableRow
@@ -118,7 +118,9 @@ class _TableCompiler:
             context, totals=self.totals.known_in(context, IN_FRAGMENTS), is_page_time=True
         )
         width = declared_width(element)
-        rows = partial(RowCompiler, width, self.totals, has_spans(element))
+        # A nested one counts too: rows that are not checked here are when they are built.
+        has_spans = any("rowspan" in each.attributes for each in element.walk())
+        rows = partial(RowCompiler, width, self.totals, has_spans)
         self.body_rows, self.fragment_rows = rows(is_body=True), rows(is_body=False)
 
     def captions(self) -> NodeBuilder:
