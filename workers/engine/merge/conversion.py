@@ -14,7 +14,14 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation, format_count
-from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
+from workers.engine.merge.declarations import (
+    DataPath,
+    Dataset,
+    Declarations,
+    DeclaredShape,
+    Field,
+    declare_names,
+)
 from workers.engine.merge.json_data import merge_patch
 from workers.engine.merge.types import (
     CONVERTERS,
@@ -203,13 +210,16 @@ class DataConverter:
     def __init__(self, declarations: Declarations, root: Element | None = None) -> None:
         self._root = root
         self._read: ReferencedNames | None = None
+        self._given: dict[
+            str, DeclaredShape
+        ] = {}  # by default and sample values, without declarations
         self._fields = tuple((field, make_json_converter(field)) for field in declarations.fields)
         self._datasets = tuple(
             (dataset, tuple((field, make_json_converter(field)) for field in dataset.fields))
             for dataset in declarations.datasets
         )
         self._converted: dict[DataPath, object] = {}
-        self._known = _declared_members(declarations)
+        self._known = _known_members(declarations)
         self.defaults = self._convert_defaults(declarations.defaults)
         self._sample = declarations.sample
 
@@ -270,7 +280,7 @@ class DataConverter:
         near = find_nearest(name, labels)
         return f'; did you mean "{labels[near]}"?' if near else ""
 
-    def _suggest_record(self, name: str, known: _DeclaredMembers) -> str:
+    def _suggest_record(self, name: str, known: Mapping[str, DeclaredShape]) -> str:
         """Return the list whose records have a member that the payload has at the root."""
         if known is not self._known:
             return ""
@@ -285,8 +295,8 @@ class DataConverter:
             return
         if self._read is None:
             self._read = ReferencedNames(self._root)
-        read = self._read
-        members = _members_of(merge_patch(self.defaults, self._sample), with_rows=True)
+            _add_values(self._given, merge_patch(self.defaults, self._sample), with_rows=True)
+        read, members = self._read, self._given
         unread = _unknown_members(payload, members, "", read.words)
         for pointer, name, known, record in islice(unread, _MAX_LOOKED_AT):
             candidates = (known.keys() | (read.names if known is members else ())) - record.keys()
@@ -303,7 +313,6 @@ class DataConverter:
             _apply_field(trial, field, convert, attempt)
             if not attempt.count:
                 result = trial
-                self._converted[field.path] = _find(result, field.path)
         for dataset, plan in self._datasets:
             attempt, trial = DataReport(Findings()), dict(result)
             self._apply_dataset(trial, dataset, plan, attempt)
@@ -507,54 +516,35 @@ def _pointer(path: DataPath) -> str:
 
 # --- undeclared members ---------------------------------------------------------------------------------
 
-# The declared members of an object, or of the records of a list; None if any are accepted.
-_DeclaredMembers = dict[str, "_DeclaredMembers | None"]
 
-
-def _declared_members(declarations: Declarations) -> _DeclaredMembers | None:
+def _known_members(declarations: Declarations) -> dict[str, DeclaredShape] | None:
     """Return the members that a payload may have, None without declarations."""
     if not (declarations.fields or declarations.datasets):
         return None
-    known = _members_of(merge_patch(declarations.defaults, declarations.sample))
-    for field in declarations.fields:
-        _add_declared(known, field.path, None)
-    for dataset in declarations.datasets:
-        members: _DeclaredMembers = {}
-        for field in dataset.fields:
-            _add_declared(members, field.path, None)
-        _add_declared(known, dataset.path, members or None)
+    known = declare_names(declarations)
+    _add_values(known, merge_patch(declarations.defaults, declarations.sample))
     return known
 
 
-def _members_of(value: dict[str, object], *, with_rows: bool = False) -> _DeclaredMembers:
-    """Return the members of plain data, and of the records of its lists if asked for."""
-    known: _DeclaredMembers = {}
-    for name, part in value.items():
-        rows = part[:_MAX_ROWS] if with_rows and type(part) is list else ()
-        whole = dict(chain.from_iterable(row.items() for row in rows if type(row) is dict))
-        members = part if type(part) is dict else dict.fromkeys(whole)
-        known[name] = _members_of(members, with_rows=with_rows) or None
-    return known
-
-
-def _add_declared(
-    known: _DeclaredMembers, path: DataPath, members: _DeclaredMembers | None
+def _add_values(
+    known: dict[str, DeclaredShape], values: Mapping[str, object], *, with_rows: bool = False
 ) -> None:
-    for step in path[:-1]:
-        inner = known.get(step)
-        if inner is None:
-            inner = known[step] = {}
-        known = inner
-    if members is not None or path[-1] not in known:
-        known[path[-1]] = members
+    """Add the members of plain data, and of the records of its lists if asked for."""
+    for name, value in values.items():
+        inner = known.setdefault(name, DeclaredShape()).members
+        if type(value) is dict:
+            _add_values(inner, value, with_rows=with_rows)
+        elif with_rows and type(value) is list:
+            for row in value[:_MAX_ROWS]:
+                _add_values(inner, dict.fromkeys(row if type(row) is dict else ()))
 
 
 def _unknown_members(
     payload: dict[str, object],
-    known: _DeclaredMembers,
+    known: Mapping[str, DeclaredShape],
     pointer: str,
     words: AbstractSet[str] = frozenset(),
-) -> Iterator[tuple[str, str, _DeclaredMembers, dict[str, object]]]:
+) -> Iterator[tuple[str, str, Mapping[str, DeclaredShape], dict[str, object]]]:
     """Yield pointer, name, known siblings and object of each member that is neither known nor a word.
 
     In a list each name is yielded once.
@@ -565,8 +555,8 @@ def _unknown_members(
             if name not in words:
                 yield here, name, known, payload
             continue
-        members = known[name]
-        if members is None:
+        members = (known[name].records or known[name]).members
+        if not members:  # any are accepted
             continue
         if type(value) is dict:
             yield from _unknown_members(value, members, here, words)

@@ -77,6 +77,44 @@ class Declarations:
     settings: dict[str, object] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False)
+class DeclaredShape:
+    """The declared members of a value, or those of its records if it is a list of them.
+
+    `path` leads to it from the root, or from a record of the dataset at `rows`.
+    """
+
+    path: DataPath = ()
+    rows: DataPath | None = None
+    members: dict[str, DeclaredShape] = field(default_factory=dict)
+    is_declared: bool = False
+    records: DeclaredShape | None = None
+
+
+def declare_names(declarations: Declarations) -> dict[str, DeclaredShape]:
+    """Return the names that fields and datasets declare."""
+    top = DeclaredShape()
+    for declared in declarations.fields:
+        _declare(top, declared.path)
+    for dataset in declarations.datasets:
+        shape = _declare(top, dataset.path)
+        shape.records = DeclaredShape(rows=dataset.path)
+        shape.is_declared = bool(dataset.fields)
+        for declared in dataset.fields:
+            _declare(shape.records, declared.path)
+    return top.members
+
+
+def _declare(shape: DeclaredShape, path: DataPath) -> DeclaredShape:
+    for step in path:
+        shape.is_declared = True
+        inner = shape.members.get(step)
+        if inner is None:
+            inner = shape.members[step] = DeclaredShape((*shape.path, step), shape.rows)
+        shape = inner
+    return shape
+
+
 def read_declarations(data: Element | None, findings: Findings) -> Declarations:
     """Read a data section.
 

@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.merge.declarations import Declarations
+from workers.engine.merge.declarations import Declarations, DeclaredShape, declare_names
 from workers.engine.merge.payload import SETTINGS
 from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
@@ -52,7 +52,6 @@ from workers.engine.tree.expressions.formats import (
     get_formats,
 )
 from workers.engine.tree.expressions.grammar import ExpressionSyntaxError, parse_expression
-from workers.engine.tree.expressions.members import DeclaredShape, declare_names
 from workers.engine.tree.expressions.messages import Translator, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
 from workers.engine.tree.memo import TemplateMemo

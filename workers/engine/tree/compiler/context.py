@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.merge.declarations import DeclaredShape
 from workers.engine.syntax.nodes import Element, MarkdownElement, PartExpansion, Text
 from workers.engine.syntax.values import PDF_PAGE
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
@@ -41,7 +42,6 @@ from workers.engine.tree.expressions.grammar import (
 )
 from workers.engine.tree.expressions.members import (
     MAX_MEMBER_USES,
-    DeclaredShape,
     KnownNames,
     MemberUse,
     find_member_uses,

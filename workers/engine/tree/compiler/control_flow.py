@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, Final, TypeVar
 
 from workers.engine.diagnostics import SourceLocation
+from workers.engine.merge.declarations import DeclaredShape
 from workers.engine.merge.payload import SETTINGS
 from workers.engine.syntax.names import BUSINESS_TERM
 from workers.engine.syntax.nodes import (
@@ -38,7 +39,7 @@ from workers.engine.tree.expressions.environment import (
     TOTALS,
 )
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
-from workers.engine.tree.expressions.members import DeclaredShape, KnownNames, find_shape
+from workers.engine.tree.expressions.members import KnownNames, find_shape
 from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.rendered_terms import RenderedTerm

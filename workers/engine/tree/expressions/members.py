@@ -7,13 +7,13 @@ may be missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from jinja2 import nodes
 
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.merge.declarations import DataPath, Declarations
+from workers.engine.merge.declarations import DataPath, DeclaredShape
 from workers.engine.tree.expressions.grammar import Expression, path_of
 from workers.engine.tree.expressions.runtime import suggest_identifier
 
@@ -37,43 +37,8 @@ class MemberUse:
     location: SourceLocation
 
 
-@dataclass(slots=True, eq=False)
-class DeclaredShape:
-    """The declared members of a value, or those of its records if it is a list of them."""
-
-    path: DataPath = ()
-    rows: DataPath | None = None
-    members: dict[str, DeclaredShape] = field(default_factory=dict)
-    is_declared: bool = False
-    records: DeclaredShape | None = None
-
-
 # The names that an expression knows, each with what is declared of its value.
 KnownNames = Mapping[str, DeclaredShape | None]
-
-
-def declare_names(declarations: Declarations) -> dict[str, DeclaredShape]:
-    """Return the names that fields and datasets declare."""
-    top = DeclaredShape()
-    for declared in declarations.fields:
-        _declare(top, declared.path)
-    for dataset in declarations.datasets:
-        shape = _declare(top, dataset.path)
-        shape.records = DeclaredShape(rows=dataset.path)
-        shape.is_declared = bool(dataset.fields)
-        for declared in dataset.fields:
-            _declare(shape.records, declared.path)
-    return top.members
-
-
-def _declare(shape: DeclaredShape, path: DataPath) -> DeclaredShape:
-    for step in path:
-        shape.is_declared = True
-        inner = shape.members.get(step)
-        if inner is None:
-            inner = shape.members[step] = DeclaredShape((*shape.path, step), shape.rows)
-        shape = inner
-    return shape
 
 
 def find_shape(expression: Expression, names: KnownNames) -> DeclaredShape | None:
