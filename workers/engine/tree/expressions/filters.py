@@ -432,7 +432,10 @@ def translate(key: Value, **arguments: Value) -> Value:
 
 def _require_date(value: Value, what: str) -> date:
     if not isinstance(value, date):
-        raise ExpressionError(f"{what} needs a date, not {describe_type(value)}")
+        raise ExpressionError(
+            f"{what} needs a date, not {describe_type(value)}; "
+            "declare its field as a date, or read it by parse_date"
+        )
     return value
 
 

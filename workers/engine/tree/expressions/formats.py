@@ -320,7 +320,9 @@ def _compile_number(
 
     def format_number(value: Value) -> str:
         if value.__class__ is not Decimal:
-            raise ExpressionError(f"a number is needed, not {describe_type(value)}")
+            raise ExpressionError(
+                f"a number is needed, not {describe_type(value)}; declare its field as a decimal"
+            )
         if value.adjusted() > MAX_MAGNITUDE:
             raise ExpressionError("the number is too large to be shown")
         text = format(value.scaleb(scale) if scale else value, format_spec)
@@ -459,7 +461,10 @@ def make_date(
             return write(value)
         if isinstance(value, datetime):
             return write(_in_zone(value, formats.zone).date())
-        raise ExpressionError(f"date needs a date, not {describe_type(value)}")
+        raise ExpressionError(
+            f"date needs a date, not {describe_type(value)}; "
+            "declare its field as a date, or read it by parse_date"
+        )
 
     return format_date
 

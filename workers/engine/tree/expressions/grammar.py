@@ -261,7 +261,10 @@ def _parse(text: str) -> nodes.Expr:
     if not parser.stream.eos:
         left = parser.stream.current
         shown = left.value if left.type != "data" else "}}"
-        raise ExpressionSyntaxError(f'"{str(shown)[:20]}" is not expected after the expression')
+        hint = "; values are compared by == != < <= > >=" if shown == "=" else ""
+        raise ExpressionSyntaxError(
+            f'"{str(shown)[:20]}" is not expected after the expression{hint}'
+        )
     return node
 
 
@@ -418,7 +421,8 @@ def _check_call(node: nodes.Call) -> None:
     if name not in FUNCTIONS:
         shown = f'"{name}"' if name else "this"
         raise ExpressionSyntaxError(
-            f"{shown} is not a function; the only functions are {', '.join(FUNCTIONS)}"
+            f"{shown} is not a function; the only functions are {', '.join(FUNCTIONS)}, "
+            "filters are written after a bar, as in name | upper"
         )
     if node.kwargs or node.dyn_args or node.dyn_kwargs or not 1 <= len(node.args) <= 2:
         raise ExpressionSyntaxError(f"{name} takes one or two numbers")
