@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from deploy.cli.output import CommandFailed, find_farm, print_result
+from deploy.cli.output import CommandFailed, print_result, read_credentials
 from pressroom_client import ApiError, Batch, Pressroom, PressroomError
 from pressroom_client.client import find_batch_type
 from pressroom_client.records import BatchOptions, Output
@@ -28,7 +28,7 @@ _GONE: Final = (404, 410)
 
 def run_batch(arguments: argparse.Namespace) -> int:
     """Run a batch to its end; return 1 if a document failed, 130 if interrupted."""
-    url, key = find_farm(arguments)
+    url, key = read_credentials(arguments)
     task = _Task.parse(arguments, url)
     farm = Pressroom(url, key)
     try:

@@ -14,7 +14,7 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from deploy.cli.output import CommandFailed, find_farm
+from deploy.cli.output import CommandFailed, read_credentials
 from pressroom_client import Pressroom, PressroomError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ that is stored is used for production before it is published."""
 
 def run_server(arguments: argparse.Namespace) -> None:
     """Serve one assistant until standard input ends."""
-    farm = Pressroom(*find_farm(arguments))
+    farm = Pressroom(*read_credentials(arguments))
     make_server(farm).run("stdio")
 
 

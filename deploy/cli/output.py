@@ -80,7 +80,7 @@ def make_printable(text: str) -> str:
     )
 
 
-def find_farm(arguments: argparse.Namespace) -> tuple[str, str]:
+def read_credentials(arguments: argparse.Namespace) -> tuple[str, str]:
     """Return the URL and the API key of `--url` and `--key`, or of the environment.
 
     Raises:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from deploy.cli.output import CommandFailed, Result, find_farm
+from deploy.cli.output import CommandFailed, Result, read_credentials
 from pressroom_client import Pressroom, PressroomError
 
 _SECONDS_BETWEEN: Final = 0.5
@@ -26,7 +26,7 @@ def run_reject(arguments: argparse.Namespace) -> Result:
 
 def run_reprint(arguments: argparse.Namespace) -> Result:
     """Order a reprint, wait for its file, and write it."""
-    farm = Pressroom(*find_farm(arguments))
+    farm = Pressroom(*read_credentials(arguments))
     wanted: dict[str, Any] = {"copy": arguments.copy or None, "file": arguments.file}
     ranges = {"sets": arguments.sets, "sheets": arguments.sheets}
     for unit, text in ranges.items():
@@ -59,7 +59,7 @@ def _wait(farm: Pressroom, batch_id: str, number: int) -> None:
 
 
 def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, Any]]) -> Result:
-    farm = Pressroom(*find_farm(arguments))
+    farm = Pressroom(*read_credentials(arguments))
     documents = None if arguments.documents is None else _read_numbers(arguments.documents)
     try:
         account = decide(farm, arguments.batch_id, documents=documents, reason=arguments.reason)

@@ -12,7 +12,14 @@ from dataclasses import asdict
 from difflib import unified_diff
 from pathlib import Path
 
-from deploy.cli.output import CommandFailed, Result, find_farm, read_file, write_file, write_table
+from deploy.cli.output import (
+    CommandFailed,
+    Result,
+    read_credentials,
+    read_file,
+    write_file,
+    write_table,
+)
 from deploy.cli.template_cases import pack_cases, unpack_cases
 from deploy.cli.template_tests import run_stored
 from pressroom_client import Pressroom
@@ -122,7 +129,7 @@ def publish_template(arguments: argparse.Namespace) -> Result:
 
 
 def _open(arguments: argparse.Namespace) -> Pressroom:
-    return Pressroom(*find_farm(arguments))
+    return Pressroom(*read_credentials(arguments))
 
 
 def _find(farm: Pressroom, slug: str) -> Template | None:

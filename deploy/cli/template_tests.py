@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from deploy.cli.output import CommandFailed, find_farm, write_file
+from deploy.cli.output import CommandFailed, read_credentials, write_file
 from deploy.cli.template_cases import fetch_version
 from pressroom_client import Pressroom
 
@@ -32,7 +32,7 @@ def run_tests(arguments: argparse.Namespace) -> int:
             raise CommandFailed("--stored takes a template with the number of a version: invoice@7")
         if folder.exists():
             raise CommandFailed(f"{folder} exists: what is stored is written to a new folder")
-        farm = Pressroom(*find_farm(arguments))
+        farm = Pressroom(*read_credentials(arguments))
         if fetch_version(farm, template, int(version), folder) is None:
             raise CommandFailed(f"version {version} of {template} has no stored cases")
     elif not folder.is_dir():
