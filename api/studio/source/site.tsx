@@ -2,7 +2,7 @@
 
 import type MiniSearch from "minisearch";
 import { render } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Description } from "./docs/description";
 import { Failure } from "./lib/api";
 import { useLoad } from "./lib/load";
@@ -197,7 +197,8 @@ function Search({ site }: { site: Site }) {
     // Without the description of the API the pages are still found.
     if (index === null) setIndex(makeIndex(site, await read<Description>("/docs/openapi.json").catch(() => null)));
   };
-  useEffect(() => {
+  // At once: a reader may press the key as soon as the page is seen.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key !== "/" || event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) return;
       event.preventDefault();
