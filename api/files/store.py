@@ -210,10 +210,8 @@ class FileStore:
     ) -> tuple[FileRecord, str | None]:
         ports, files, workspace_id = self._ports, self._kind.files, principal.get_workspace()
         key, size = files.blob_key(workspace_id, properties["sha256"]), properties["bytes"]
-        with ports.database.snapshot() as session:
-            files.check_room(
-                session, workspace_id, name, size
-            )  # before bytes that it has no room for
+        with ports.database.snapshot() as session:  # before bytes that it has no room for
+            files.check_room(session, workspace_id, name, size)
         ports.blobs.put(key, body.file, size)
         self._drop_pin(name, principal)
         with ports.database.session() as session:

@@ -177,12 +177,14 @@ def replace_content(
 ) -> TemplateRecord:
     """Replace the live content of a locked template."""
     digest = store_content(session, content, at=at)
-    return _change(session, template_id, sha256=digest, updated_at=at, updated_by=user.id)
+    _change(session, template_id, sha256=digest, updated_at=at, updated_by=user.id)
+    return get_template(session, template_id)
 
 
 def rename_template(session: Session, template_id: str, *, name: str) -> TemplateRecord:
     """Rename a locked template; `updated_at` and `updated_by` describe its content and do not change."""
-    return _change(session, template_id, name=name)
+    _change(session, template_id, name=name)
+    return get_template(session, template_id)
 
 
 def delete_template(session: Session, template_id: str, *, at: datetime) -> None:
@@ -190,9 +192,8 @@ def delete_template(session: Session, template_id: str, *, at: datetime) -> None
     _change(session, template_id, deleted_at=at)
 
 
-def _change(session: Session, template_id: str, **values: Any) -> TemplateRecord:
+def _change(session: Session, template_id: str, **values: Any) -> None:
     session.execute(update(templates).filter_by(id=template_id).values(values))
-    return get_template(session, template_id)
 
 
 def store_content(session: Session, content: str, *, at: datetime) -> str:

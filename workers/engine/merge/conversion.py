@@ -210,9 +210,8 @@ class DataConverter:
     def __init__(self, declarations: Declarations, root: Element | None = None) -> None:
         self._root = root
         self._read: ReferencedNames | None = None
-        self._given: dict[
-            str, DeclaredShape
-        ] = {}  # by default and sample values, without declarations
+        # By default and sample values, without declarations.
+        self._given: dict[str, DeclaredShape] = {}
         self._fields = tuple((field, make_json_converter(field)) for field in declarations.fields)
         self._datasets = tuple(
             (dataset, tuple((field, make_json_converter(field)) for field in dataset.fields))

@@ -1,7 +1,7 @@
 """Computed values of styles, as plain values that layout takes.
 
-The defaults of fields are the initial values. Every style is interned: equal styles are one object, so a table of 5,000 rows has a handful of
-them, and layout may cache by identity.
+The defaults of fields are the initial values. Every style is interned: equal styles are one object, so a
+table of 5,000 rows has a handful of them, and layout may cache by identity.
 """
 
 from __future__ import annotations
