@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal, localcontext
+from heapq import heappop, heappush
 from typing import Final
 
 from workers.engine.diagnostics import Findings
@@ -383,16 +385,28 @@ def _compile_lets(
 ) -> list[tuple[str, Evaluation]]:
     """Compile the lets, each after those that it uses, which may be written below it."""
     waiting = {let.attributes["name"]: let for let in declarations.lets}
-    before = {name: _names_used(let) & waiting.keys() - {name} for name, let in waiting.items()}
-    for at, name in enumerate(waiting):  # data hide a let below
-        before[name] -= context.names.keys() & [*waiting][at:]
+    order = [*waiting]
+    places = {name: at for at, name in enumerate(order)}
+    before: list[set[str]] = []
+    users: defaultdict[str, list[int]] = defaultdict(list)
+    for at, (name, let) in enumerate(waiting.items()):
+        used = _names_used(let) & waiting.keys() - {name}
+        # Data hide a let below.
+        before.append({each for each in used if each not in context.names or places[each] < at})
+        for each in before[at]:
+            users[each].append(at)
+    ready = [at for at, used in enumerate(before) if not used]
     compiled: list[tuple[str, Evaluation]] = []
     while waiting:
-        ready = (name for name in waiting if not before[name] & waiting.keys())
-        name = next(ready, next(iter(waiting)))  # of a circle, which is reported, the first
+        # Of a circle, which is reported, the first.
+        name = order[heappop(ready)] if ready else next(iter(waiting))
         let = waiting.pop(name)
         compiled.append((name, context.compile_expression(let.attributes["value"], let.location)))
         context = context.with_names({name: None})
+        for user in users[name]:
+            before[user].discard(name)
+            if not before[user] and order[user] in waiting:
+                heappush(ready, user)
     return compiled
 
 

@@ -15,7 +15,12 @@ from typing import Any, Final
 from workers.engine.characters import cut_at_cluster
 from workers.engine.merge.types import compile_pattern
 from workers.engine.tree.expressions.environment import Environment
-from workers.engine.tree.expressions.formats import LOCALE_FILTERS, MAX_PLACES, round_exactly
+from workers.engine.tree.expressions.formats import (
+    LOCALE_FILTERS,
+    MAX_PLACES,
+    require_date,
+    round_exactly,
+)
 from workers.engine.tree.expressions.runtime import (
     MAX_LIST,
     MAX_TEXT,
@@ -106,7 +111,7 @@ def add_time(
     """Return a later date; a day that its month lacks becomes the last of the month."""
     if value is None:
         return None
-    start = _require_date(value, "add")
+    start = require_date(value, "add")
     month = start.year * 12 + start.month - 1
     month += to_integer(months, "months") + 12 * to_integer(years, "years")
     year, month = divmod(month, 12)
@@ -124,7 +129,7 @@ def count_days(value: Value, other: Value) -> Value:
     """Return the number of days from a date to another."""
     if value is None or other is None:
         return None
-    until, start = _require_date(other, "days_until"), _require_date(value, "days_until")
+    until, start = require_date(other, "days_until"), require_date(value, "days_until")
     return Decimal((date(*until.timetuple()[:3]) - date(*start.timetuple()[:3])).days)
 
 
@@ -132,7 +137,7 @@ def end_of_month(value: Value) -> Value:
     """Return the last day of a date's month."""
     if value is None:
         return None
-    day = _require_date(value, "end_of_month")
+    day = require_date(value, "end_of_month")
     return date(day.year, day.month, calendar.monthrange(day.year, day.month)[1])
 
 
@@ -428,15 +433,6 @@ def translate(key: Value, **arguments: Value) -> Value:
 
 
 # --- shared helpers --------------------------------------------------------------------------------
-
-
-def _require_date(value: Value, what: str) -> date:
-    if not isinstance(value, date):
-        raise ExpressionError(
-            f"{what} needs a date, not {describe_type(value)}; "
-            "declare its field as a date, or read it by parse_date"
-        )
-    return value
 
 
 def _require_text(value: Value, what: str) -> str:

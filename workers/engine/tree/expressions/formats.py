@@ -461,12 +461,23 @@ def make_date(
             return write(value)
         if isinstance(value, datetime):
             return write(_in_zone(value, formats.zone).date())
-        raise ExpressionError(
-            f"date needs a date, not {describe_type(value)}; "
-            "declare its field as a date, or read it by parse_date"
-        )
+        return write(require_date(value, "date"))
 
     return format_date
+
+
+def require_date(value: Value, what: str) -> date:
+    """Return a value that is a date.
+
+    Raises:
+        ExpressionError: it is none; `what` needs one.
+    """
+    if not isinstance(value, date):
+        raise ExpressionError(
+            f"{what} needs a date, not {describe_type(value)}; "
+            "declare its field as a date, or read it by parse_date"
+        )
+    return value
 
 
 def make_time(formats: Formats, format: Value = "medium") -> Formatter:  # noqa: A002
