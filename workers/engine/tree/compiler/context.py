@@ -170,24 +170,24 @@ class CompileContext:
             self.messages.add_use(use, parsed.text, location, self.findings)
         for hint in parsed.hints:
             self.findings.warn("filter-precedence", f"In {{{{ {parsed.text} }}}} {hint}", location)
-        known = self.names.keys()
-        is_shadowed = bool(PAGE_NAMES & parsed.all_names & known)
+        unknown = {name for name in parsed.all_names if name not in self.names}
+        is_shadowed = not PAGE_NAMES & parsed.all_names <= unknown
         if parsed.uses_page and not self.is_page_time and not is_shadowed:
             message = "Page values are known only in headers, footers, and heads and feet of tables"
             self._report("page-value-outside-page-time", message, parsed.text, location)
-        if TOTALS in parsed.all_names - known:
+        if TOTALS in unknown:
             self._check_totals(parsed, location)
         known_at_page = {TOTALS}
         if self.features.running:
             known_at_page.add(RUNNING)
-            if RUNNING in parsed.all_names - known:
+            if RUNNING in unknown:
                 self._check_running_values(parsed, location)
         if self.features.has_sheets:
             known_at_page.add(SHEET)
-            if SHEET in parsed.all_names - known and not self.knows_running_values:
+            if SHEET in unknown and not self.knows_running_values:
                 message = "The sheet is known only in headers, footers and boxes of pages"
                 self._report("page-value-outside-page-time", message, parsed.text, location)
-        for name in parsed.names - known - PAGE_NAMES - known_at_page:
+        for name in (parsed.names & unknown) - PAGE_NAMES - known_at_page:
             if self.expansion is None:
                 self.unresolved.append(UnresolvedName(name, parsed.text, location))
             else:
