@@ -124,6 +124,7 @@ def test_stripes_are_a_list_of_colours():
 def test_paper_has_names_and_sizes():
     assert v.PAPER.parse("A4").width == pytest.approx(595.28, abs=0.01)
     assert v.PAPER.parse("a4 landscape").width == pytest.approx(841.89, abs=0.01)
+    assert v.PAPER.parse("jis-b5").height == pytest.approx(728.50, abs=0.01)
     assert v.PAPER.parse("100mm 5cm").height == pytest.approx(141.73, abs=0.01)
     assert v.PAPER.parse("80mm auto").is_open
 

@@ -565,20 +565,27 @@ LINE_HEIGHT: Final = ValueType(
 
 # --- paper ----------------------------------------------------------------------------------------------
 
+# the sizes that CSS Paged Media 3 names (7.1), and A6
 _PAPERS: Final = {
-    "a3": Paper(mm(297), mm(420)),
-    "a4": Paper(mm(210), mm(297)),
-    "a5": Paper(mm(148), mm(210)),
-    "a6": Paper(mm(105), mm(148)),
-    "letter": Paper(612, 792),
-    "legal": Paper(612, 1008),
+    "A3": Paper(mm(297), mm(420)),
+    "A4": Paper(mm(210), mm(297)),
+    "A5": Paper(mm(148), mm(210)),
+    "A6": Paper(mm(105), mm(148)),
+    "B4": Paper(mm(250), mm(353)),
+    "B5": Paper(mm(176), mm(250)),
+    "JIS-B4": Paper(mm(257), mm(364)),
+    "JIS-B5": Paper(mm(182), mm(257)),
+    "Letter": Paper(612, 792),
+    "Legal": Paper(612, 1008),
+    "Ledger": Paper(792, 1224),
 }
+_PAPER_OF_NAME: Final = {name.lower(): paper for name, paper in _PAPERS.items()}
 _EDGE: Final = length(low=mm(10), high=MAX_LENGTH)
 
 
 def _read_paper(text: str) -> Paper:
     parts = text.split()
-    paper = _PAPERS.get(parts[0].lower()) if parts else None
+    paper = _PAPER_OF_NAME.get(parts[0].lower()) if parts else None
     match parts[1:]:
         case [] | ["portrait"] if paper:
             return paper
@@ -600,9 +607,9 @@ def _read_edge(text: str) -> float:
 
 
 PAPER: Final = ValueType(
-    "A3, A4, A5, A6, Letter or Legal, alone or with landscape, or a width and a height from 10mm to 5000mm; the height may be auto, that of the content",
+    f"{', '.join(_PAPERS)}, alone or with landscape, or a width and a height from 10mm to 5000mm; the height may be auto, that of the content",
     _read_paper,
-    ("A3", "A4", "A5", "A6", "Letter", "Legal"),
+    tuple(_PAPERS),
 )
 
 
