@@ -101,14 +101,23 @@ class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=T
         """Return whether it is true of a value."""
         if self.missing:
             return found is None
-        is_number = bool(_NUMBER.fullmatch(str(found).strip())) or isinstance(found, float)
-        amount = float(found) if is_number and found is not None else None
+        amount = _find_amount(found)
         return (
             found is not None
             and (not self.one_of or found in self.one_of or amount in self.one_of)
             and (self.above is None or (amount is not None and amount > self.above))
             and (self.below is None or (amount is not None and amount < self.below))
         )
+
+    def is_undecided(self, found: Value) -> bool:
+        """Return whether a value is compared that is no number, such as `1.234,56`."""
+        is_compared = self.above is not None or self.below is not None
+        return is_compared and found is not None and _find_amount(found) is None
+
+
+def _find_amount(found: Value) -> float | None:
+    is_number = isinstance(found, float) or _NUMBER.fullmatch(str(found).strip())
+    return float(found) if is_number and found is not None else None
 
 
 class _Cut(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -380,15 +389,17 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         self, values: Mapping[str, Value], warnings: Iterable[str], *, left_out: int
     ) -> str | None:
         """Return why a document is held, None for one that is not: its first warning that holds it, the first
-        condition, or the proof. Warnings without a code, because they were too many, hold it too.
+        condition, or the proof. Warnings without a code, because they were too many, hold it too, and so does a
+        value that a condition cannot compare: the wrong bill stays here.
         """
         wanted = self.hold.warnings
         found = next((code for code in warnings if "any" in wanted or code in wanted), None)
         if found or (wanted and left_out):
             return f"warning:{found or 'more'}"
         for condition in self.hold.conditions:
-            is_of_set = self.is_of_set(condition.value)
-            if not is_of_set and condition.holds(values.get(condition.value)):
+            value = values.get(condition.value)
+            is_true = condition.holds(value) or condition.is_undecided(value)
+            if is_true and not self.is_of_set(condition.value):
                 return f"condition:{condition.value}"
         return PROOF if self.hold.proof else None
 

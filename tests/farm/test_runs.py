@@ -333,14 +333,14 @@ def test_conditions_take_numbers_in_texts_as_cells_of_csv_are(value, is_held):
     assert any(each.holds(value) for each in conditions) is is_held
 
 
-def test_a_document_of_a_csv_is_held_by_its_amount(caller, slices):
+def test_a_document_of_a_csv_is_held_by_an_amount_above_or_unreadable(caller, slices):
     store(caller, {"hold": {"conditions": [{"value": "n", "above": 2}]}})
     template = store_template(caller)
     options = {"output": "merged", "query": "&plan=letters", "content_type": "text/csv"}
-    batch_id = accept(caller, template, b"n\n1\n2\n30\n", **options)
+    batch_id = accept(caller, template, b'n\n1\n2\n30\n"1.234,56"\n', **options)
     slices.work_off()
     account = caller.get(f"/v2/batches/{batch_id}/account").json
-    assert (account["held"], account["delivered"]) == (1, 2)
+    assert (account["held"], account["delivered"]) == (2, 2)
 
 
 def test_names_of_sets_are_paths_of_the_payload_without_weights_and_inserts():
