@@ -333,7 +333,22 @@ def test_expressions_of_any_length_have_their_value(length):
     [
         ("'a' | match('a[')", "not a regular expression from its character 2 on"),
         ("day | date('yyyyyyy QQQQQQ')", "is not a date pattern of CLDR, such as dd.MM.yyyy"),
+        ("day | date('TT.MM.JJJJ')", "is not a date pattern of CLDR, such as dd.MM.yyyy"),
+        ('day | date("yyyy \'o")', "is not a date pattern of CLDR, such as dd.MM.yyyy"),
     ],
 )
 def test_libraries_explain_nothing_in_their_own_words(text: str, reason: str) -> None:
     assert reason in why_not(text, SCOPE)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [("dd.MM.YYYY", "y"), ("DD.MM.yyyy", "d"), ("yyyy-mm-dd", "M"), ("mm/yyyy", "M")],
+)
+def test_letters_that_mean_another_date_name_the_one_meant(pattern: str, meant: str) -> None:
+    assert f'write "{meant}"' in why_not(f"day | date('{pattern}')", SCOPE)
+
+
+@pytest.mark.parametrize("pattern", ["YYYY-'W'ww", "'Year' y", "D/y", "''yy", "y年M月d日"])
+def test_weeks_days_of_the_year_and_quoted_text_are_patterns(pattern: str) -> None:
+    assert evaluate(f'day | date("{pattern}")', SCOPE)

@@ -50,6 +50,10 @@ _MEMO_SIZE: Final = 4096
 Known = TypeVar("Known")
 Moment = date | datetime | time
 _WIDTHS: Final = ("short", "medium", "long", "full")
+_QUOTED: Final = re.compile(r"'[^']*'")
+# Letters that are often written for others: in a pattern with the second letters and without the
+# third. Y is the year of a week, which differs from the year around New Year.
+_MISTAKEN: Final = (("Y", "Y", "w", "y"), ("D", "ML", "", "d"), ("m", "y", "HhKk", "M"))
 _CURRENCY_STYLES: Final = ("standard", "accounting", "code", "name")
 
 
@@ -549,7 +553,27 @@ def _list_patterns(widths: Mapping[str, Any]) -> Mapping[str, str]:
 def _date_pattern(written: Value, widths: Mapping[str, str]) -> str:
     if not isinstance(written, str) or not written or len(written) > 100:
         raise ExpressionError("a date format is short, medium, long, full or a CLDR pattern")
+    if written not in widths:
+        _check_letters(written)
     return widths.get(written, written)
+
+
+def _check_letters(pattern: str) -> None:
+    rest = _QUOTED.sub("", pattern)
+    letters = {letter for letter in rest if letter.isascii() and letter.isalpha()}
+    if "'" in rest or not letters <= babel_dates.PATTERN_CHARS.keys():
+        raise _no_pattern(pattern)
+    for letter, beside, unless, meant in _MISTAKEN:
+        if letter in letters and letters & set(beside) and letters.isdisjoint(unless):
+            raise ExpressionError(
+                f'"{letter}" in "{pattern}" is another part of a date in CLDR; write "{meant}"'
+            )
+
+
+def _no_pattern(pattern: str) -> ExpressionError:
+    return ExpressionError(
+        f'"{pattern}" is not a date pattern of CLDR, such as dd.MM.yyyy; other text is quoted'
+    )
 
 
 def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
@@ -561,9 +585,7 @@ def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
         # Refuses fields CLDR does not know.
         written = str(babel_dates.parse_pattern(pattern).format)
     except ValueError:
-        raise ExpressionError(
-            f'"{pattern}" is not a date pattern of CLDR, such as dd.MM.yyyy; other text is quoted'
-        ) from None
+        raise _no_pattern(pattern) from None
     known: dict[Moment, str] = {}
 
     def write(value: Moment) -> str:
