@@ -40,6 +40,7 @@ from shared.batches.records import (
 from shared.batches.repository import add_batch, count_unfinished_batches, find_batch
 from shared.batches.stored_plans import resolve_plan
 from shared.clock import now
+from shared.db.queries import lock_account
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.identifiers import new_id
@@ -334,7 +335,8 @@ def _record_batch(
     assert body_key is not None, "a new batch has a body"
     try:
         with ports.database.session() as session:
-            # Again, for concurrent requests.
+            # Again and one after the other, for concurrent requests.
+            lock_account(session, received.batch.account_id)
             check_unfinished_limit(session, received.batch.account_id, ports.max_unfinished_batches)
             add_batch(session, received.batch, received.chunks)
             holding.keep(session, fingerprint=fingerprint, batch_id=received.batch.id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -209,3 +211,15 @@ def test_a_cancelled_batch_makes_room_for_another(narrow):
     accept(narrow, template, numbers(2))
     narrow.delete(f"/v2/batches/{first}")
     accept(narrow, template, numbers(2))
+
+
+def test_batches_sent_at_once_do_not_exceed_the_limit(narrow):
+    template = store_template(narrow)
+
+    def send_one(_):
+        client = narrow.application.test_client()
+        client.environ_base.update(narrow.environ_base)
+        return send(client, template, numbers(2)).status_code
+
+    with ThreadPoolExecutor(12) as pool:
+        assert Counter(pool.map(send_one, range(24))) == {202: 2, 429: 22}
