@@ -17,7 +17,7 @@ from api.operations.model import RequestBody, Routes, delete, get, json_content,
 from api.operations.parameters import NO_CONTENT
 from shared.auth import accounts, audit
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
-from shared.clock import now
+from shared.clock import now, timestamp
 from shared.db.queries import lock_account
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
@@ -63,7 +63,8 @@ class KeyRoutes(Routes):
     def create_key(self) -> Response:
         """Create a key.
 
-        The key belongs to the account's user. Its scopes are at most those of the request's key, else 403.
+        The key belongs to the account's user. Its scopes are at most those of the request's key, and it ends no later
+        than that key (by default with it), else 403; a key of a person who signed in does not bound the end.
         An account has at most 100 keys that are neither revoked nor expired; more are 409.
         """
         state = current_principal().state
@@ -72,6 +73,8 @@ class KeyRoutes(Routes):
         # Without a lock first: under many calls at once those beyond the limit would wait for it in vain.
         with self._ports.database.snapshot() as session:
             _check_limit(session, state.account_id, at=at)
+            latest = accounts.find_latest_end(session, state.key_id)
+        wanted["expires_at"] = _bound_end(wanted["expires_at"], latest)
         with self._ports.database.session() as session:
             lock_account(session, state.account_id)
             _check_limit(session, state.account_id, at=at)
@@ -183,6 +186,20 @@ def _read_expiry(fields: Mapping[str, Any], *, at: datetime) -> datetime | None:
             "future, such as 2031-01-31T12:00:00Z.",
         )
     return instant
+
+
+def _bound_end(given: datetime | None, latest: datetime | None) -> datetime | None:
+    """Return the end of a new key: by default that of the key of the request, and never later.
+
+    Raises:
+        ServiceError: 403, the given one is later.
+    """
+    if given and latest and given > latest:
+        message = (
+            f"A key can end no later than the request's key, which ends at {timestamp(latest)}."
+        )
+        raise ServiceError(403, message)
+    return given or latest
 
 
 def _read_scopes(fields: Mapping[str, Any], *, own: frozenset[Scope]) -> frozenset[Scope]:

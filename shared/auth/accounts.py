@@ -338,6 +338,17 @@ def count_live_keys(session: Session, account_id: str, *, at: datetime) -> int:
     return session.scalar(query) or 0
 
 
+def find_latest_end(session: Session, key_id: str) -> datetime | None:
+    """Return when the keys that a key makes end at the latest, None for no end.
+
+    That of a person is none: each sign-in moves it, and the keys are meant to stay.
+    """
+    query = select(api_keys.c.expires_at).where(
+        api_keys.c.id == key_id, api_keys.c.display != SIGN_IN_DISPLAY
+    )
+    return session.scalar(query)
+
+
 def list_keys(session: Session, account_id: str, *, own_key_id: str = "") -> Sequence[Key]:
     """Return the account's keys, oldest first; `own_key_id` is that of the request.
 

@@ -55,6 +55,18 @@ def test_invalid_fields_are_a_400_and_make_no_key(caller, fields):
     assert len(caller.get("/v2/keys").json["keys"]) == 1
 
 
+def test_a_key_ends_no_later_than_the_key_that_makes_it(caller, stranger):
+    end = "2199-01-31T12:00:00.000Z"
+    maker = {"x-api-key": caller.post("/v2/keys", json={"expires_at": end}).json["key"]}
+    made = [
+        stranger.post("/v2/keys", json=fields, headers=maker)
+        for fields in ({}, {"expires_at": "2198-01-01T00:00:00Z"}, {"expires_at": "2200-01-01T00:00:00Z"})
+    ]  # fmt: skip
+    assert [each.status_code for each in made] == [201, 201, 403]
+    assert [each.json["expires_at"] for each in made[:2]] == [end, "2198-01-01T00:00:00.000Z"]
+    assert end in made[2].json["message"]
+
+
 @pytest.mark.long
 def test_of_many_keys_made_at_once_those_beyond_the_limit_are_409(ports, database, account):
     with database.session() as session:

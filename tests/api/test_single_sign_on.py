@@ -307,6 +307,8 @@ def test_a_changed_role_holds_from_the_next_sign_in_for_all_sessions_of_the_pers
     provider.order({**ANNA, "groups": ["ops"]})
     first.sign_in(provider)
     assert first.get("/v2/keys").status_code == 200
+    made = first.client.post("/v2/keys", json={}, base_url=STUDIO, headers=PAGE)
+    assert "expires_at" not in made.json  # the sign-in ends, the key is meant to stay
     provider.order({**ANNA, "groups": ["all staff"]})
     second.sign_in(provider)
     for browser in (first, second):
