@@ -335,7 +335,7 @@ def test_conditions_take_numbers_in_texts_as_cells_of_csv_are(value, is_held):
 
 def test_a_document_of_a_csv_is_held_by_an_amount_above_or_unreadable(caller, slices):
     store(caller, {"hold": {"conditions": [{"value": "n", "above": 2}]}})
-    template = store_template(caller)
+    template = store_template(caller, "<document><flow><p>{{ n }}</p></flow></document>")
     options = {"output": "merged", "query": "&plan=letters", "content_type": "text/csv"}
     batch_id = accept(caller, template, b'n\n1\n2\n30\n"1.234,56"\n', **options)
     slices.work_off()
