@@ -158,9 +158,10 @@ def test_labels_never_touch(kind, count, word):
         assert bottom <= 220.1
 
 
+@pytest.mark.parametrize("height", ['height="80pt"', ""])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_draws_nothing_of_nothing(kind):
-    chart = f'<chart type="{kind}" data="n in []" x="n" y="n" alt="" height="80pt"/>'
+def test_every_kind_draws_nothing_of_nothing(kind, height):
+    chart = f'<chart type="{kind}" data="n in []" x="n" y="n" alt="" {height}/>'
     (told_of,) = reported(chart)
     assert told_of.startswith("The chart has no values")
 

@@ -654,7 +654,7 @@ def _natural_height(node: Chart, width: float) -> float:
         return _SMALL[node.kind][1] * size
     if node.kind == "bar":
         beside = 1 if node.stack != "none" else max(len(node.series), 1)
-        bars = len(node.xs) * max(_BAR, 0.9 * beside) * size * LINE_HEIGHT
+        bars = max(len(node.xs), 1) * max(_BAR, 0.9 * beside) * size * LINE_HEIGHT
         words = 2 + bool(node.title) * 2 + (len(node.series) > 1) * 2
         return min(bars + words * size * LINE_HEIGHT, 3 * _MOST_HEIGHT)
     return min(width * _SHAPE, _MOST_HEIGHT)

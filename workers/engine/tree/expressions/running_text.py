@@ -66,7 +66,8 @@ END_ISOLATE: Final = "\u2069"
 
 _INITIATORS: Final = frozenset((LEFT_TO_RIGHT, RIGHT_TO_LEFT, BY_FIRST_STRONG))
 _CONTROLS: Final = re.compile("([\u2066-\u2069])")
-_ORDERED: Final = re.compile(r"[^\W\d_]|\d[-/ ]\d")  # letters, or a number such as 2026-0042
+# Letters, numbers such as 2026-0042 and 100×50, or one with a sign, as +4930123456.
+_ORDERED: Final = re.compile(r"[^\W\d_]|\d[^\d.,:٫٬\u202f\xa0]+\d|^\s*[+-]\d")
 
 
 def isolate(text: str, *, is_mixed: bool) -> str:
