@@ -121,6 +121,10 @@ def test_a_violated_rule_is_reported_at_the_element_that_shows_its_term():
         '<p term="BT-112">Total €236.82</p>',
         '<p term="BT-112" lang="de">236,82 €</p>',
         '<p term="BT-109" lang="fr">203,80 €</p>',
+        '<p term="BT-109" lang="ar-EG">{{ invoice.totals.withoutVat | currency }}</p>',
+        '<p term="BT-109" lang="fa">{{ invoice.totals.withoutVat | number(2) }}</p>',
+        '<p term="BT-2" lang="th">2 มีนาคม 2569</p>',
+        '<p term="BT-2" lang="fa">{{ "2026-03-02" | parse_date("yyyy-MM-dd") | date("long") }}</p>',
         '<p term="BT-2">2 March 2026</p>',
         '<p term="BT-2">Berlin, 2026-03-02</p>',
         '<p term="BT-2" lang="de">2. März 2026</p>',
@@ -146,6 +150,7 @@ def test_a_text_that_matches_the_invoice_is_accepted(flow):
         ('<p term="BT-112">236,82</p>', "states 236.82"),  # a group sign in English
         ('<p term="BT-112">2 of 236.82</p>', "Set `term` on a `span` around this number alone"),
         ('<p term="BT-112"/>', 'shown as ""'),
+        ('<p term="BT-112" lang="de">236.82</p>', "as the language of the element does"),
         ('<p term="BT-2">3 March 2026</p>', "states 2026-03-02"),
         ('<p term="BT-2" lang="en-US">02/03/2026</p>', "states 2026-03-02"),
         ('<p term="BT-1">12026-0042</p>', 'states "2026-0042"'),
@@ -192,6 +197,11 @@ def test_a_foot_may_show_the_total_that_the_table_added_up():
 def test_a_credit_note_may_print_a_minus():
     data = changed(samples.put("typeCode", "381"))
     assert rendered(document('<p term="BT-112">−€236.82</p>', data=data)).pages == 1
+
+
+def test_a_negative_amount_may_stand_in_brackets_with_its_currency():
+    data = changed(samples.put("totals.rounding", -36.48), samples.put("totals.due", 163.82))
+    assert rendered(document('<p term="BT-114">(€36.48)</p>', data=data)).pages == 1
 
 
 def test_an_invoice_on_demand_is_none_without_its_data():

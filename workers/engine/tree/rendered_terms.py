@@ -15,7 +15,7 @@ from babel.numbers import get_decimal_symbol, get_group_symbol
 
 from workers.engine.diagnostics import Findings, SourceLocation, format_count
 from workers.engine.einvoices import TermPath
-from workers.engine.tree.expressions.formats import Formats
+from workers.engine.tree.expressions.formats import Formats, find_symbol
 
 MAX_RENDERED: Final = 100_000  # terms of one document
 _MAX_QUOTED: Final = 60
@@ -33,6 +33,8 @@ _MONTH_FIRST: Final = (
 _MINUSES: Final = ("-", "\u2212", "\u2010", "\u2011", "\u2013")
 # Before a number: a minus sign, and perhaps a currency between them.
 _MINUS: Final = re.compile(rf"[{''.join(_MINUSES)}]\s?(?:[A-Z]{{3}}|[^\w\s]{{1,3}})?\s?\Z")
+# An amount with its currency in brackets: a negative one, or a remark.
+_BRACKETED: Final = re.compile(r"\([^()\d]{1,5}\d[^()]*\)|\([^()]*\d[^()\d]{1,5}\)")
 _SPACES: Final = re.compile(r"[\s\u00a0\u202f\u2009]+")
 # Notes of credit (UNTDID 1001) state amounts without the sign that many print.
 _CREDITS: Final = frozenset({"81", "83", "261", "262", "296", "308", "381", "396", "420", "458"})
@@ -170,6 +172,8 @@ def _quote(value: object) -> str:
 def _hint(text: str, value: object) -> str:
     if isinstance(value, Decimal) and len(re.findall(r"\d+(?:\W?\d+)*", text)) > 1:
         return ". Set `term` on a `span` around this number alone"
+    if isinstance(value, Decimal) and f"{value:f}" in text:
+        return ". Write it as the language of the element does, by `number` or `currency`"
     return ""
 
 
@@ -190,7 +194,8 @@ def _states_number(text: str, value: Decimal, formats: Formats, *, is_credit: bo
     found = _read_number(text, formats)
     if found is None:
         return False
-    return found == value or (is_credit and abs(found) == abs(value))
+    has_any_sign = is_credit or _BRACKETED.search(text) is not None
+    return found == value or (has_any_sign and abs(found) == abs(value))
 
 
 def _read_number(text: str, formats: Formats) -> Decimal | None:
@@ -198,7 +203,12 @@ def _read_number(text: str, formats: Formats) -> Decimal | None:
 
     None if it has none or several.
     """
-    point, group = get_decimal_symbol(formats.locale), get_group_symbol(formats.locale)
+    has_latin_digits = any(sign in "0123456789" for sign in text)
+    numbering = "latn" if has_latin_digits else formats.numbering
+    point, group = (
+        find_symbol(find, formats.locale, numbering)
+        for find in (get_decimal_symbol, get_group_symbol)
+    )
     plain = "".join(_plain_digit(sign) for sign in _SPACES.sub(" ", text))
     groups = "".join({_SPACES.sub(" ", group), " ", "'", "’"} - {point})
     pattern = rf"\d(?:[\d{re.escape(groups)}]*\d)?(?:{re.escape(point)}\d+)?"
@@ -220,17 +230,16 @@ def _plain_digit(sign: str) -> str:
 
 
 def _dates(value: date, formats: Formats) -> Iterator[str]:
-    """Yield a date in the formats of the language, and by year, month and day."""
+    """Yield a date in the formats of the language, by its calendar and the Gregorian one."""
     locale = formats.locale
     yield value.isoformat()
-    for name in _LOCALE_FORMATS:
-        yield format_date(value, name, locale)
     begins = get_date_format("short", locale).pattern[:1]
-    for pattern in _MONTH_FIRST if begins == "M" else _DAY_FIRST:
+    patterns = _MONTH_FIRST if begins == "M" else _DAY_FIRST
+    years_first = ("y/MM/dd", "y.MM.dd") if begins == "y" else ()
+    for pattern in (*_LOCALE_FORMATS, *patterns, *years_first):
         yield format_date(value, pattern, locale)
-    if begins == "y":
-        yield format_date(value, "y/MM/dd", locale)
-        yield format_date(value, "y.MM.dd", locale)
+        if formats.calendar is not None or formats.digits:
+            yield formats["date", (pattern,), ()](value)
 
 
 def _contains(text: str, value: str) -> bool:

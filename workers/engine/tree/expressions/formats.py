@@ -157,12 +157,12 @@ def get_decimal_symbol(lang: str) -> str:
     """Return the decimal symbol of a language; a point for an unknown one."""
     try:
         locale = find_locale(lang) or Locale.parse(DEFAULT_LANGUAGE)
-        return _find_symbol(babel_numbers.get_decimal_symbol, locale, find_numbering(lang, locale))
+        return find_symbol(babel_numbers.get_decimal_symbol, locale, find_numbering(lang, locale))
     except ValueError:
         return "."
 
 
-def _find_symbol(find: Callable[..., str], locale: Locale, numbering: str) -> str:
+def find_symbol(find: Callable[..., str], locale: Locale, numbering: str) -> str:
     """Return a symbol of numbers; Babel's of Latin digits where it has none of others."""
     try:
         return find(locale, numbering_system=numbering)
@@ -312,8 +312,8 @@ def _compile_number(
     see runtime.ARITHMETIC); what surrounds them is prepared here.
     """
     locale = formats.locale
-    group = _find_symbol(babel_numbers.get_group_symbol, locale, formats.numbering)
-    point = _find_symbol(babel_numbers.get_decimal_symbol, locale, formats.numbering)
+    group = find_symbol(babel_numbers.get_group_symbol, locale, formats.numbering)
+    point = find_symbol(babel_numbers.get_decimal_symbol, locale, formats.numbering)
     plus, minus = (_affixes(pattern, is_negative, symbol, formats) for is_negative in (False, True))
     primary, secondary = pattern.grouping
     is_grouped = is_grouped and primary < 1000
@@ -380,7 +380,7 @@ def _affixes(
 def _sign_in_line(formats: Formats) -> str:
     """Return the sign with the mark that keeps it before the digits in right-to-left text (CLDR)."""
     find = babel_numbers.get_minus_sign_symbol
-    symbol = _find_symbol(find, formats.locale, formats.numbering)
+    symbol = find_symbol(find, formats.locale, formats.numbering)
     return _SIGN.sub(formats.minus, symbol, count=1)
 
 
