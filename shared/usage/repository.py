@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from itertools import chain
@@ -67,10 +67,14 @@ def record_events(session: Session, events: Iterable[UsageEvent], *, at: datetim
     # In a fixed order, here and below, to avoid deadlocks between counters on PostgreSQL.
     in_order = sorted(events, key=lambda event: event.job_id)
     fresh = _write_new(session, in_order, at)
-    _increment_totals(session, usage_totals, [(event, (event.period,)) for event in fresh])
-    _increment_totals(session, usage_days, [(event, (_day_of(event),)) for event in fresh])
+    spent = [(event, Usage(event.pages, 1, event.cpu_us)) for event in fresh]
+    known = {event.job_id for event in fresh}
+    late = [event for event in in_order if event.job_id not in known and event.cpu_us]
+    spent += [(event, Usage(cpu_us=event.cpu_us)) for event in late if _write_time(session, event)]
+    _increment_totals(session, usage_totals, spent, lambda event: (event.period,))
+    _increment_totals(session, usage_days, spent, lambda event: (_day_of(event),))
     _increment_totals(
-        session, usage_templates, [(e, (e.period, e.template_id or "")) for e in fresh]
+        session, usage_templates, spent, lambda event: (event.period, event.template_id or "")
     )
     return len(fresh)
 
@@ -185,16 +189,32 @@ def _write_new(session: Session, events: Sequence[UsageEvent], at: datetime) -> 
     return [by_job[job_id] for job_id in session.scalars(written, rows)]
 
 
+def _write_time(session: Session, event: UsageEvent) -> bool:
+    """Add the time of an event to a row without one, which was written from the record of a job or document that was
+    deleted before its event was read; return whether there was such a row.
+    """
+    row = usage_ledger.c
+    changed = session.execute(
+        update(usage_ledger)
+        .where(row.job_id == event.job_id, row.cpu_us == 0)
+        .values(cpu_us=event.cpu_us)
+    )
+    return bool(changed.rowcount)
+
+
 def _increment_totals(
-    session: Session, table: Table, events: Sequence[tuple[UsageEvent, tuple[str, ...]]]
+    session: Session,
+    table: Table,
+    spent: Sequence[tuple[UsageEvent, Usage]],
+    values: Callable[[UsageEvent], tuple[str, ...]],
 ) -> None:
-    """Add events to the sums of a table, keyed by account, the given values, and allowance."""
+    """Add what was spent to the sums of a table, keyed by account, the values of an event, and allowance."""
     sums: defaultdict[tuple[str, ...], Usage] = defaultdict(Usage)
-    for event, values in events:
-        key = (event.account_id, *values, event.allowance)
+    for event, used in spent:
+        key = (event.account_id, *values(event), event.allowance)
         before = sums[key]
         sums[key] = Usage(
-            before.pages + event.pages, before.calls + 1, before.cpu_us + event.cpu_us
+            before.pages + used.pages, before.calls + used.calls, before.cpu_us + used.cpu_us
         )
     for key in sorted(sums):
         _increment_total(session, table, key, sums[key])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from sqlalchemy import func, select, text
 from shared.db.tables import usage_ledger
 from shared.jobs.records import Allowance
 from shared.usage.metering import UsageEvent
-from shared.usage.repository import find_totals, prune_ledger, read_ledger, record_events
+from shared.usage.repository import find_totals, list_days, prune_ledger, read_ledger, record_events
 from workers.maintenance import ledger
 from workers.maintenance.ledger import find_cutoff, prune_usage_ledger
 
@@ -111,3 +112,17 @@ def test_rows_are_found_by_an_index(database, statement):
         plan = [row[-1] for row in session.execute(text(f"EXPLAIN QUERY PLAN {statement}"))]
     assert len(plan) == 1
     assert "ix_usage_ledger_occurred_at_job_id" in plan[0]
+
+
+def test_a_job_deleted_before_its_event_is_read_has_its_time(database):
+    of_record = UsageEvent("job_1", "acc_1", "2026-01-01", Allowance.PRODUCTION, 2, MONTHS[0])
+    reported = replace(of_record, cpu_us=700)
+    for event, news in ((of_record, 1), (reported, 0), (reported, 0), (of_record, 0)):
+        with database.session() as session:
+            assert record_events(session, [event], at=MONTHS[0]) == news
+    with database.snapshot() as session:
+        used = find_totals(session, "acc_1", "2026-01-01").of(Allowance.PRODUCTION)
+        [day] = list_days(session, "acc_1", first=date(2026, 1, 1), end=date(2026, 2, 1))
+    assert (used.pages, used.calls, used.cpu_us) == (2, 1, 700)
+    assert day.cpu_seconds == 0.001
+    assert [row.cpu_us for row in read_ledger(database)] == [700]
