@@ -55,16 +55,28 @@ def layouts(urls):
 def test_servers_are_adopted_and_retired(run, urls, monkeypatch):
     assert run("adopt")["shards"] == ["0", "1"]
     assert layouts(urls) == [ShardLayout("0", ("0", "1")), ShardLayout("1", ("0", "1"))]
-    with Redis.from_url(urls[1]) as leaving:
-        leaving.xadd("usage", {"event": "x"})
+    gone = ("key:0", "pins:templates:0", "interactive", "farm:epoch")
+    with Redis.from_url(urls[0]) as staying, Redis.from_url(urls[1]) as leaving:
+        for server in (staying, leaving):
+            server.xadd("usage", {"event": "x"})
+            server.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded:cpu": 1})
+            server.set("key:0", "state")
+            server.hset("pins:templates:0", "a", "b")
+            server.lpush("interactive", "message")
+            server.set("farm:epoch", 1)
+        leaving.hset("farm:drained", "batch", "1790000000")
     done = run("adopt", "--retire", "1")
     assert (done["shards"], done["retired"], done["usage_events_moved"]) == (["0"], ["1"], 1)
     assert 0.4 < done["moved"] < 0.6
     assert layouts(urls) == [ShardLayout("0", ("0",)), None]
     with Redis.from_url(urls[0]) as staying:
-        assert staying.xlen("usage") == 1
+        assert staying.xlen("usage") == 2
+        assert staying.hgetall("usage:acc_1:2026-11-01") == {b"production:pages": b"9"}
+        assert staying.hkeys("farm:drained") == [b"batch"]
+        assert not staying.exists(*gone)
     monkeypatch.setenv("PRESSROOM_REDIS_URL", urls[0])
-    assert run("adopt")["moved"] == 0
+    again = run("adopt")
+    assert (again["moved"], again["usage_events_moved"]) == (0, 0)
 
 
 def test_an_account_is_found_where_it_lives(run):

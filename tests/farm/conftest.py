@@ -40,6 +40,7 @@ from shared.queue.replies import Replies
 from shared.queue.worker_presence import find_workers
 from shared.shards import PerShard, ShardAddress
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
+from tests.farm.runs import run  # noqa: F401 - fixture
 from tests.servers import start_redis
 from tests.waiting import wait_until
 

@@ -18,6 +18,7 @@ from api.wiring import wire
 from shared.db.tables import batch_parts, batches, webhook_deliveries
 from shared.errors import Unavailable
 from tests.batches import SliceWorker, accept, items_of, numbers, send, store_template
+from tests.farm.runs import KilledError
 from workers.batches import assembly
 
 
@@ -106,10 +107,6 @@ def test_documents_that_need_too_much_memory_to_be_merged_say_so(
     error = caller.get(f"/v2/batches/{merged}").json["error"]
     assert error["statusCode"] == 400
     assert "several batches" in error["message"]
-
-
-class KilledError(BaseException):
-    """Represents the end of the process: nothing after it is done."""
 
 
 def test_an_assembly_that_ends_its_process_is_given_up_after_twelve(

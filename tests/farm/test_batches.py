@@ -31,12 +31,10 @@ from tests.batches import (
     send,
     store_template,
 )
+from tests.farm.runs import KilledError, die, killed_in
+from workers.batches import slices as batch_slices
 from workers.engine.pipeline import render
 from workers.maintenance.recorded_work import expire_batches
-
-
-class KilledError(BaseException):
-    """Represents the end of the process: nothing after it is done."""
 
 
 def killing(nth: int):
@@ -165,16 +163,14 @@ def test_a_run_killed_in_the_middle_is_repeated_and_metered_once(
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
 def test_a_run_killed_between_charge_and_record_is_completed_not_charged_again(
-    caller, numbered, slices, settings, monkeypatch, output
+    caller, numbered, slices, settings, output
 ):
     batch_id = accept(caller, numbered, numbers(10), output=output)
     argument = slices.take()
-    with monkeypatch.context() as patch:
-        patch.setattr("workers.batches.slices.commit_slice", _die)
-        with pytest.raises(KilledError):
-            slices.run(argument)
+    with killed_in(batch_slices, "commit_slice"):
+        slices.run(argument)
     assert len(slices.events()) == 10
-    second = SliceWorker(settings, render=_die)  # nothing is rendered again
+    second = SliceWorker(settings, render=die)  # nothing is rendered again
     second.run(argument)
     second.work_off()
     assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 10
@@ -396,14 +392,10 @@ def test_a_slice_taken_and_lost_is_sent_again(caller, numbered, slices):
 
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
-def test_maintenance_finishes_the_work_of_a_dead_worker(
-    caller, numbered, slices, monkeypatch, output
-):
+def test_maintenance_finishes_the_work_of_a_dead_worker(caller, numbered, slices, output):
     batch_id = accept(caller, numbered, numbers(5), output=output)
-    with monkeypatch.context() as patch:
-        patch.setattr(type(slices.batch_context.flow), "finish", _die)
-        with pytest.raises(KilledError):
-            slices.work_once()
+    with killed_in(type(slices.batch_context.flow), "finish"):
+        slices.work_once()
     slices.keep()
     slices.keep()
     slices.work_off()
@@ -412,14 +404,14 @@ def test_maintenance_finishes_the_work_of_a_dead_worker(
 
 @pytest.mark.parametrize("output", ["files", "merged"])
 def test_an_expired_batch_leaves_nothing_behind(
-    caller, numbered, slices, database, settings, tmp_path, output, monkeypatch
+    caller, numbered, slices, database, settings, tmp_path, output
 ):
     batch_id = accept(caller, numbered, numbers(12), output=output)
     argument = slices.take()
-    with monkeypatch.context() as patch:  # an unreferenced part: stored by a run that was killed
-        patch.setattr(type(slices.batch_context.commits), "commit", _die)
-        with pytest.raises(KilledError):
-            slices.run(argument)
+    with killed_in(
+        type(slices.batch_context.commits), "commit"
+    ):  # an unreferenced part: stored by a run that was killed
+        slices.run(argument)
     slices.run(argument)
     slices.work_off()
     job_id = items_of(caller, batch_id)[0]["job_id"]
@@ -469,10 +461,6 @@ def test_documents_of_a_batch_stay_on_record_for_as_many_days_as_are_set(
 
 
 # --- helpers --------------------------------------------------------------------------------------
-
-
-def _die(*_args, **_options):
-    raise KilledError
 
 
 def _first(instead, then):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
-
 import pypdfium2
 import pytest
 
@@ -13,11 +10,18 @@ from shared.batches.plans import Bundle, Plan, RunDocument, arrange, find_bundle
 from shared.clock import now
 from shared.db.orphans import delete_orphaned_content
 from shared.db.tables import contents
-from tests.batches import SliceWorker, accept, ndjson, store_template
-from tests.farm.test_batches import KilledError
-from tests.farm.test_decisions_on_runs import contents as drawn_on
-from tests.farm.test_decisions_on_runs import decide
-from tests.farm.test_runs import account_of, read_pages, store, titles
+from tests.batches import SliceWorker, ndjson, store_template
+from tests.farm.runs import (
+    accept_run,
+    account_of,
+    decide,
+    index_of,
+    killed_in,
+    read_contents,
+    read_pages,
+    store,
+    titles,
+)
 from workers.batches import assembly
 from workers.batches.writers import MergedPartWriter
 
@@ -54,33 +58,14 @@ def begin(caller, numbered, slices):
     """Return a function that accepts a run and returns its id."""
 
     def begin(plan, documents=LETTERS, template=numbered):
-        store(caller, plan)
-        body = ndjson(documents)
-        return accept(caller, template, body, output="merged", query="&plan=letters")
+        return accept_run(caller, template, plan, documents)
 
     return begin
-
-
-@pytest.fixture
-def run(begin, slices):
-    """Return a function that takes a run to its end and returns its id."""
-
-    def run(*arguments, **named):
-        batch_id = begin(*arguments, **named)
-        slices.work_off()
-        return batch_id
-
-    return run
 
 
 def texts(caller, batch_id, name):
     pdf = caller.get(f"/v2/batches/{batch_id}/files/{name}").data
     return [page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(pdf)]
-
-
-def index_of(caller, batch_id):
-    found = csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text))
-    return {row["n"]: row for row in found}
 
 
 def test_a_cover_with_the_values_of_its_bundle_stands_before_its_documents(caller, run, cover):
@@ -109,7 +94,7 @@ def test_a_cover_with_the_values_of_its_bundle_stands_before_its_documents(calle
 
 def test_covers_are_in_the_places_of_the_index_and_not_metered(caller, run, cover, slices):
     batch_id = run(PLAN | {"bundle": {"cover": cover, "documents": 4}})
-    rows = index_of(caller, batch_id)
+    rows = {row["n"]: row for row in index_of(caller, batch_id)}
     for number in (1, 2):
         places = dict(titles(caller, batch_id, number))
         own = [row for row in rows.values() if row["file"] == str(number)]
@@ -133,7 +118,7 @@ def test_a_reprint_takes_the_same_covers_with_the_documents_that_follow_them(
     caller, run, cover, slices
 ):
     batch_id = run(PLAN | {"bundle": {"cover": cover, "documents": 3}})
-    before = drawn_on(caller.get(f"/v2/batches/{batch_id}/files/1").data)
+    before = read_contents(caller.get(f"/v2/batches/{batch_id}/files/1").data)
     changed = COVER.replace("sets", "other").encode()
     caller.put(f"/v2/templates/{cover}", data=changed, content_type="text/xml")
     # Sheet 1 is a cover, 2 and 3 are document 9, 4 is 8, 5 and 6 are 7, and 7 is the second cover.
@@ -146,7 +131,7 @@ def test_a_reprint_takes_the_same_covers_with_the_documents_that_follow_them(
         slices.work_off()
         assert [title for title, _ in titles(caller, batch_id, f"reprint-{number}")] == expected
         own = caller.get(f"/v2/batches/{batch_id}/files/reprint-{number}").data
-        assert all(page in before for page in drawn_on(own))
+        assert all(page in before for page in read_contents(own))
         written = account_of(caller, batch_id)["reprints"][-1]
         assert (written["documents"], written["covers"]) == (1, len(expected) - 1)
     answer = caller.post(
@@ -175,18 +160,12 @@ def test_a_release_has_covers_of_its_own_after_the_template_changed(
     assert account_of(caller, batch_id)["delivered"] == 10
 
 
-def test_a_kill_between_leaves_no_cover_twice(caller, begin, cover, slices, settings, monkeypatch):
+def test_a_kill_between_leaves_no_cover_twice(caller, begin, cover, slices, settings):
     batch_id = begin(PLAN | {"bundle": {"cover": cover, "documents": 3}})
     slices.work_once()
     task = slices.take()
-    with monkeypatch.context() as patch:
-
-        def die(*_, **__):
-            raise KilledError
-
-        patch.setattr(assembly, "add_files", die)
-        with pytest.raises(KilledError):
-            slices.run(task)
+    with killed_in(assembly, "add_files"):
+        slices.run(task)
     assert account_of(caller, batch_id)["covers"] == 0
     SliceWorker(settings).run(task)
     assert account_of(caller, batch_id)["covers"] == 4
@@ -238,21 +217,6 @@ def test_a_run_with_a_wrong_cover_says_what_is_wrong(caller, run, template, told
     assert record["status"] == "finished"
     assert told in record["error"]["message"]
     assert account_of(caller, batch_id)["failed"] == 10
-
-
-@pytest.mark.parametrize(
-    ("bundle", "status", "told"),
-    [
-        ({"documents": 5}, 400, "cover"),
-        ({"cover": "a b"}, 400, "bundle.cover"),
-        ({"cover": "tray", "sheets": 5, "documents": 5}, 400, "bundle take documents, sheets"),
-        ({"cover": "tray", "weight": 5}, 400, "bundle by weight need weight"),
-    ],
-)
-def test_a_wrong_bundle_is_refused_when_it_is_stored(caller, bundle, status, told):
-    answer = caller.put("/v2/plans/letters", json={"bundle": bundle})
-    assert answer.status_code == status
-    assert told in answer.json["message"]
 
 
 def test_a_batch_without_the_template_of_its_covers_is_refused(caller, numbered):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
-from io import BytesIO, StringIO
 
-import pikepdf
 import pytest
 from sqlalchemy import update
 
@@ -24,8 +21,18 @@ from shared.outbound import Outbound, PostResult
 from shared.webhooks.destinations import FileSource
 from shared.webhooks.repository import Attempt, DeliveryStatus, lease_due, record_attempt
 from tests.batches import TEMPLATE, SliceWorker, accept, ndjson
-from tests.farm.test_batches import KilledError
-from tests.farm.test_runs import account_of, store, titles
+from tests.farm.runs import (
+    KilledError,
+    accept_run,
+    account_of,
+    decide,
+    die,
+    index_of,
+    killed_in,
+    read_contents,
+    store,
+    titles,
+)
 from workers.batches import assembly
 from workers.maintenance.recorded_work import expire_batches
 from workers.webhooks import files
@@ -46,45 +53,14 @@ def begin(caller, numbered):
     """Return a function that accepts a run and returns its id."""
 
     def begin(plan=PLAN, documents=DOCUMENTS):
-        store(caller, plan)
-        body = ndjson(documents)
-        return accept(caller, numbered, body, output="merged", query="&plan=letters")
+        return accept_run(caller, numbered, plan, documents)
 
     return begin
 
 
-@pytest.fixture
-def run(begin, slices):
-    """Return a function that takes a run to its end and returns its id."""
-
-    def run(*arguments):
-        batch_id = begin(*arguments)
-        slices.work_off()
-        return batch_id
-
-    return run
-
-
-def decide(caller, batch_id, what, status=200, **body):
-    answer = caller.post(f"/v2/batches/{batch_id}/{what}", json=body)
-    assert answer.status_code == status, answer.json
-    return answer.json
-
-
 def rows(caller, batch_id):
-    found = csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text))
+    found = index_of(caller, batch_id)
     return {row["n"] or "x": (row["status"], row["file"], row["reason"]) for row in found}
-
-
-def contents(pdf: bytes, own: int | None = None) -> list[list[bytes]]:
-    """Return the content streams of each page, without those that `own` adds at both ends."""
-    with pikepdf.open(BytesIO(pdf)) as opened:
-        pages = [page.obj.get("/Contents") for page in opened.pages]
-        parts = [
-            [] if each is None else list(each) if isinstance(each, pikepdf.Array) else [each]
-            for each in pages
-        ]
-        return [[part.read_raw_bytes() for part in page][own : own and -own] for page in parts]
 
 
 def test_held_documents_are_in_the_account_and_in_the_index(caller, run):
@@ -188,14 +164,12 @@ def test_a_plan_keeps_nothing_longer_than_the_service(caller, run, database, acc
         assert found == timedelta(hours=expected)
 
 
-def test_a_killed_release_is_repeated_and_delivers_once(caller, run, slices, settings, monkeypatch):
+def test_a_killed_release_is_repeated_and_delivers_once(caller, run, slices, settings):
     batch_id = run()
     decide(caller, batch_id, "release")
     task = slices.take()
-    with monkeypatch.context() as patch:
-        patch.setattr(assembly, "finish_decisions", _die)
-        with pytest.raises(KilledError):
-            slices.run(task)
+    with killed_in(assembly, "finish_decisions"):
+        slices.run(task)
     assert account_of(caller, batch_id)["open"] == 3
     other = SliceWorker(settings)
     other.run(task)
@@ -310,10 +284,6 @@ def test_a_batch_without_a_plan_is_delivered_once_it_is_merged(caller, numbered,
     assert (account["delivered"], account["failed"], account["pages"] > 4) == (5, 1, True)
 
 
-def _die(*_, **__):
-    raise KilledError
-
-
 def test_maintenance_repeats_a_release_whose_task_was_lost(caller, run, slices):
     batch_id = run()
     decide(caller, batch_id, "release")
@@ -377,7 +347,7 @@ def test_a_rejected_proof_cancels_its_run(caller, proved, slices):
 def test_a_rejected_proof_cancels_its_run_though_its_front_dies(
     caller, proved, slices, monkeypatch
 ):
-    monkeypatch.setattr(BatchLifecycle, "report_cancelled", _die)
+    monkeypatch.setattr(BatchLifecycle, "report_cancelled", die)
     with suppress(KilledError):
         caller.post(f"/v2/batches/{proved}/reject", json={"reason": "proof"})
     slices.work_off()
@@ -431,7 +401,7 @@ def test_a_reprint_has_the_same_bytes_after_the_template_changed(
     pages = {}
     for number in (1, 2, 3):
         found = titles(caller, batch_id, number)
-        drawn = contents(caller.get(f"/v2/batches/{batch_id}/files/{number}").data)
+        drawn = read_contents(caller.get(f"/v2/batches/{batch_id}/files/{number}").data)
         ends = [start for _, start in found[1:]] + [len(drawn) + 1]
         for (title, start), end in zip(found, ends, strict=True):
             pages[int(title)] = drawn[start - 1 : end - 1]
@@ -443,7 +413,7 @@ def test_a_reprint_has_the_same_bytes_after_the_template_changed(
     assert (reprint["bytes"], caller.get(path).status_code) == (0, 409)
     slices.work_off()
     pdf = caller.get(path).data
-    assert contents(pdf) == [page for n in expected for page in pages[n]]
+    assert read_contents(pdf) == [page for n in expected for page in pages[n]]
     [written] = account_of(caller, batch_id)["reprints"]
     assert (written["documents"], written["bytes"]) == (len(expected), len(pdf))
     assert written["sha256"] == sha256(pdf).hexdigest()
@@ -455,10 +425,10 @@ def test_each_page_of_a_copy_says_so_above_the_same_bytes(caller, run, slices):
     decide(caller, batch_id, "reprint", 202, documents=[0], copy=True)
     decide(caller, batch_id, "reprint", 202, documents=[1])
     slices.work_off()
-    plain = contents(caller.get(f"/v2/batches/{batch_id}/files/1").data)
+    plain = read_contents(caller.get(f"/v2/batches/{batch_id}/files/1").data)
     copied = caller.get(f"/v2/batches/{batch_id}/files/reprint-1").data
-    assert contents(copied, 1) == plain[: len(contents(copied))]
-    assert contents(copied) != contents(copied, 1)
+    assert read_contents(copied, 1) == plain[: len(read_contents(copied))]
+    assert read_contents(copied) != read_contents(copied, 1)
     assert [title for title, _ in titles(caller, batch_id, "reprint-2")] == ["2"]
 
 
@@ -499,22 +469,6 @@ def test_decisions_are_of_runs_that_have_ended_and_are_kept(caller, numbered, be
     decide(caller, batch_id, "release", 410)
 
 
-@pytest.mark.parametrize(
-    ("hold", "told"),
-    [
-        ({"warnings": ["Any"]}, "hold.warnings"),
-        ({"proof": 0}, "hold.proof"),
-        ({"conditions": [{"value": "n"}]}, "on n has no one_of"),
-        ({"conditions": [{"value": "n", "equals": 1}]}, "equals"),
-        ({"sample": 3}, "sample"),
-    ],
-)
-def test_what_a_plan_holds_is_checked_when_it_is_stored(caller, hold, told):
-    answer = caller.put("/v2/plans/letters", json={"hold": hold})
-    assert answer.status_code == 400
-    assert told in answer.json["message"]
-
-
 def test_a_plan_without_a_body_is_refused(caller):
     answer = caller.put("/v2/plans/letters")
     assert (answer.status_code, "empty" in answer.json["message"]) == (400, True)
@@ -539,17 +493,15 @@ OF_SETS = [
 
 
 def test_a_condition_on_sets_holds_all_their_documents_and_joins_no_others(
-    caller, begin, slices, settings, monkeypatch
+    caller, begin, slices, settings
 ):
     batch_id = begin(SETS, OF_SETS)
     slices.work_once()
     rendered = account_of(caller, batch_id)
     assert (rendered["open"], rendered["held"]) == (5, 1)
     task = slices.take()
-    with monkeypatch.context() as patch:
-        patch.setattr(assembly, "record_held", _die)
-        with pytest.raises(KilledError):
-            slices.run(task)
+    with killed_in(assembly, "record_held"):
+        slices.run(task)
     assert account_of(caller, batch_id) == rendered
     SliceWorker(settings).run(task)
     ended = account_of(caller, batch_id)
@@ -566,10 +518,6 @@ def test_a_condition_on_sets_holds_all_their_documents_and_joins_no_others(
     assert [title for title, _ in titles(caller, batch_id, 2)] == ["2"]
     found = caller.get(f"/v2/batches/{batch_id}/index").text.splitlines()
     assert [row.split(",")[10] for row in found[1:5]] == ["1", "2", "2", "3"]
-
-
-def _die(*_, **__):
-    raise KilledError
 
 
 @pytest.mark.parametrize("is_released_before", [True, False])

@@ -17,11 +17,10 @@ from shared.clock import now
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks.repository import lease_due
-from tests.batches import TEMPLATE, SliceWorker, accept, ndjson, send, store_template
+from tests.batches import TEMPLATE, SliceWorker, ndjson, send, store_template
 from tests.engine.finish.archive_rules import find_violations
-from tests.farm.test_batches import KilledError
-from tests.farm.test_decisions_on_runs import decide
-from tests.farm.test_runs import HOUSEHOLDS, LETTERS, account_of, store
+from tests.farm.runs import accept_run, account_of, decide, index_of, killed_in, store
+from tests.farm.test_runs import HOUSEHOLDS, LETTERS
 from workers.batches import assembly
 from workers.webhooks.files import FileSender
 
@@ -39,24 +38,10 @@ ARCHIVED = TEMPLATE.replace("<document ", '<document lang="en" profile="pdf/a-3b
 def begin(caller, numbered):
     """Return a function that accepts a run and returns its id."""
 
-    def begin(plan=PLAN, documents=LETTERS, query="&plan=letters", template=numbered, **options):
-        store(caller, plan)
-        options = {"output": "zip"} | options
-        return accept(caller, template, ndjson(documents), query=query, **options)
+    def begin(plan=PLAN, documents=LETTERS, template=numbered, **options):
+        return accept_run(caller, template, plan, documents, **{"output": "zip"} | options)
 
     return begin
-
-
-@pytest.fixture
-def run(begin, slices):
-    """Return a function that takes a run to its end and returns its id."""
-
-    def run(*arguments, **options):
-        batch_id = begin(*arguments, **options)
-        slices.work_off()
-        return batch_id
-
-    return run
 
 
 def read_zip(caller, batch_id, number):
@@ -73,10 +58,6 @@ def read_zip(caller, batch_id, number):
         name: digest for digest, name in lines
     }
     return files
-
-
-def index_of(caller, batch_id):
-    return list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
 
 
 def read_codes(pdf):
@@ -195,25 +176,17 @@ def test_an_archive_says_which_documents_and_plans_it_does_not_take(caller, run)
         assert (answer.status_code, "Invalid plan" in answer.json["message"]) == (400, True)
 
 
-def test_zips_are_written_once_when_their_worker_is_killed(
-    caller, begin, slices, settings, monkeypatch
-):
+def test_zips_are_written_once_when_their_worker_is_killed(caller, begin, slices, settings):
     batch_id = begin()
     slices.work_once()
     task = slices.take()
-    with monkeypatch.context() as patch:
-        patch.setattr(assembly, "add_files", _die)
-        with pytest.raises(KilledError):
-            slices.run(task)
+    with killed_in(assembly, "add_files"):
+        slices.run(task)
     assert account_of(caller, batch_id)["open"] == 5
     SliceWorker(settings).run(task)
     assert account_of(caller, batch_id)["delivered"] == 5
     names = [name for number in (1, 2, 3) for name in read_zip(caller, batch_id, number)]
     assert len({name for name in names if name.endswith(".pdf")}) == 5
-
-
-def _die(*_, **__):
-    raise KilledError
 
 
 def test_zips_are_split_by_the_bytes_of_their_pdfs(caller, run):

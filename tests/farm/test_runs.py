@@ -6,14 +6,11 @@ import csv
 import json
 from datetime import timedelta
 from hashlib import sha256
-from io import BytesIO, StringIO
+from io import StringIO
 from threading import Thread
 from xml.etree import ElementTree
 
-import pikepdf
-import pypdfium2
 import pytest
-import zxingcpp
 from sqlalchemy import func, select, update
 
 from shared.batches import plans
@@ -24,7 +21,7 @@ from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from shared.webhooks import repository as webhooks
 from tests.batches import SliceWorker, accept, ndjson, send, store_template
-from tests.farm.test_batches import KilledError
+from tests.farm.runs import accept_run, account_of, index_of, killed_in, read_pages, store, titles
 from workers.batches import assembly
 from workers.maintenance.recorded_work import expire_batches
 from workers.webhooks.files import FileSender
@@ -43,45 +40,6 @@ PLAN = {
     "duplex": True,
     "fields": ["to.zip", "n"],
 }
-
-
-def store(caller, plan, name="letters"):
-    answer = caller.put(f"/v2/plans/{name}", json=plan)
-    assert answer.status_code in (200, 201), answer.json
-    return answer.json
-
-
-@pytest.fixture
-def run(caller, numbered, slices):
-    """Return a function that takes a run to its end and returns the batch's id."""
-
-    def run(plan=PLAN, documents=LETTERS, **options):
-        store(caller, plan)
-        body = ndjson(documents)
-        batch_id = accept(
-            caller, numbered, body, output="merged", **{"query": "&plan=letters"} | options
-        )
-        slices.work_off()
-        return batch_id
-
-    return run
-
-
-def titles(caller, batch_id, number):
-    answer = caller.get(f"/v2/batches/{batch_id}/files/{number}")
-    assert answer.status_code == 200, answer.json
-    with pikepdf.open(BytesIO(answer.data)) as pdf, pdf.open_outline() as outline:
-        assert not pdf.check_pdf_syntax()
-        entries = [(entry.title.removeprefix("Number "), entry) for entry in outline.root]
-        pages = [page.obj.objgen for page in pdf.pages]
-        return [(title, pages.index(entry.destination[0].objgen) + 1) for title, entry in entries]
-
-
-def account_of(caller, batch_id):
-    account = caller.get(f"/v2/batches/{batch_id}/account").json
-    ends = ("delivered", "held", "rejected", "failed", "cancelled", "open")
-    assert account["asked"] == sum(account[end] for end in ends), account
-    return account
 
 
 def test_documents_are_sorted_split_and_begin_on_fronts(caller, run):
@@ -131,12 +89,14 @@ def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(c
     assert read[1::2] == [[]] * 6
 
 
-def read_pages(caller, batch_id, name):
-    """Return the codes of each page of a file, as a camera of 216 dpi sees them."""
-    pdf = caller.get(f"/v2/batches/{batch_id}/files/{name}").data
-    pages = [page.render(scale=3, grayscale=True).to_pil() for page in pypdfium2.PdfDocument(pdf)]
-    found = [zxingcpp.read_barcodes(page, try_rotate=False) for page in pages]
-    return [[code.text for code in codes] for codes in found]
+@pytest.fixture
+def begin(caller, numbered):
+    """Return a function that accepts a run and returns the batch's id."""
+
+    def begin(plan=PLAN, documents=LETTERS, **options):
+        return accept_run(caller, numbered, plan, documents, **options)
+
+    return begin
 
 
 def read_codes(caller, batch_id, name):
@@ -175,7 +135,7 @@ def test_documents_of_a_household_are_one_set_that_is_not_divided(caller, run):
         ["0000020102", "0000020202", "0000030101", "0000040101"],
         ["0000050101", "0000060101", "0000070101"],
     ]
-    rows = list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
+    rows = index_of(caller, batch_id)
     assert [(row["n"], row["set"], row["first_sheet"], row["sheets"]) for row in rows] == [
         ("1", "1", "1", "2"), ("3", "1", "3", "1"), ("2", "2", "1", "1"), ("5", "2", "2", "1"),
         ("6", "3", "3", "1"), ("7", "4", "4", "1"), ("8", "5", "1", "1"), ("9", "6", "2", "1"),
@@ -225,7 +185,7 @@ def test_inserts_decide_weight_and_class_and_are_read_back_from_marks(caller, ru
         "marks": marks,
     }
     batch_id = run(plan, [*HOUSEHOLDS, {"n": "x"}])
-    rows = list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
+    rows = index_of(caller, batch_id)
     columns = ("n", "file", "set", "weight", "class", "inserts")
     assert [",".join(row[name] for name in columns) for row in rows[:9]] == [
         "9,1,1,13.7,compact,1 4",
@@ -297,7 +257,7 @@ def test_sheets_weigh_by_the_medium_of_their_fronts(caller, slices):
     )
     batch_id = accept(caller, template, letters, output="merged", query="&plan=letters")
     slices.work_off()
-    rows = list(csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text)))
+    rows = index_of(caller, batch_id)
     # Of one sheet, of two, and of three sheets with two letterheads.
     assert [row["weight"] for row in rows] == ["6.625", "11.625", "17.25", "17.25"]
 
@@ -354,37 +314,6 @@ def test_names_of_sets_are_paths_of_the_payload_without_weights_and_inserts():
     assert [each.index for each in file.documents] == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("marks", "accepted"),
-    [
-        ({"type": "qr", "left": 3, "top": 3}, "marks.type"),
-        ({"type": "omr", "left": 3}, "top"),
-        ({"type": "omr", "left": 3, "top": 3, "width": 1}, "marks.width"),
-        ({"type": "omr", "left": 3, "top": 3, "format": "{page}"}, "marks.format"),
-        ({"type": "code128", "left": 3, "top": 3, "format": "{set:09}" * 9}, "81 characters"),
-        ({"type": "itf", "left": 3, "top": 3, "format": "{set:05}"}, "an even number of digits"),
-    ],
-)
-def test_marks_of_a_plan_are_checked_when_it_is_stored(caller, marks, accepted):
-    answer = caller.put("/v2/plans/letters", json={"marks": marks})
-    assert answer.status_code == 400
-    assert accepted in answer.json["message"]
-
-
-@pytest.mark.parametrize(
-    ("plan", "told"),
-    [
-        ({"weight": {}}, "Invalid plan: missing required field `sheet` - at `$.weight`."),
-        ({"pages": 1}, "pages"),
-        ({"split": {"by_hand": [{"value": "n"}]}}, "split.by_hand on n has no one_of"),
-        ({"weight": {"sheet": 5, "paper": {"card": 9}}}, "unknown field `card`"),
-    ],
-)
-def test_a_wrong_plan_is_refused_by_its_field(caller, plan, told):
-    answer = caller.put("/v2/plans/letters", json=plan)
-    assert (answer.status_code, told in answer.json["message"]) == (400, True), answer.json
-
-
 def test_an_index_of_json_lines_and_a_falling_order(caller, run):
     plan = {"sort": ["-n"], "index": "ndjson", "fields": ["to.country"]}
     batch_id = run(plan, [each for each in LETTERS if each["n"] != "x"])
@@ -427,9 +356,7 @@ def test_documents_of_many_slices_are_each_in_one_file_once(caller, run, monkeyp
     assert account_of(caller, batch_id)["delivered"] == 40
 
 
-def test_the_account_adds_up_before_and_after_a_kill(
-    caller, numbered, slices, settings, monkeypatch
-):
+def test_the_account_adds_up_before_and_after_a_kill(caller, numbered, slices, settings):
     store(caller, PLAN)
     body = ndjson(LETTERS)
     batch_id = accept(caller, numbered, body, output="merged", query="&plan=letters")
@@ -438,19 +365,13 @@ def test_the_account_adds_up_before_and_after_a_kill(
     rendered = account_of(caller, batch_id)
     assert (rendered["open"], rendered["failed"], rendered["delivered"]) == (5, 1, 0)
     task = slices.take()
-    with monkeypatch.context() as patch:
-        patch.setattr(assembly, "add_files", _die)
-        with pytest.raises(KilledError):
-            slices.run(task)
+    with killed_in(assembly, "add_files"):
+        slices.run(task)
     assert account_of(caller, batch_id)["open"] == 5
     assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 409
     SliceWorker(settings).run(task)
     assert account_of(caller, batch_id)["delivered"] == 5
     assert titles(caller, batch_id, 2) == [("6", 1)]
-
-
-def _die(*_, **__):
-    raise KilledError
 
 
 def test_the_index_of_a_run_is_delivered_after_its_files(caller, run, ports, database):
@@ -495,14 +416,6 @@ def test_a_deleted_run_leaves_neither_files_nor_rows(caller, run, slices, databa
         for table in (batch_files, batch_items, batches):
             assert session.scalar(select(func.count()).select_from(table)) == 0
     assert list(slices.batch_context.blobs.list_keys(f"batches/{batch_id}/")) == []
-
-
-def test_a_batch_without_a_plan_has_an_account_too(caller, numbered, slices):
-    batch_id = accept(caller, numbered, ndjson(LETTERS), output="merged")
-    slices.work_off()
-    account = account_of(caller, batch_id)
-    assert (account["delivered"], account["failed"], account["pages"]) == (5, 1, 8)
-    assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 409
 
 
 def test_too_many_files_are_refused_by_name(caller, run, monkeypatch):
@@ -615,6 +528,34 @@ def test_a_plan_has_a_hundred_tags_which_are_deleted_with_it(caller):
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
+        ({"weight": {}}, "Invalid plan: missing required field `sheet` - at `$.weight`."),
+        ({"pages": 1}, "pages"),
+        ({"split": {"by_hand": [{"value": "n"}]}}, "split.by_hand on n has no one_of"),
+        ({"weight": {"sheet": 5, "paper": {"card": 9}}}, "unknown field `card`"),
+        ({"marks": {"type": "qr", "left": 3, "top": 3}}, "marks.type"),
+        ({"marks": {"type": "omr", "left": 3}}, "top"),
+        ({"marks": {"type": "omr", "left": 3, "top": 3, "width": 1}}, "marks.width"),
+        ({"marks": {"type": "omr", "left": 3, "top": 3, "format": "{page}"}}, "marks.format"),
+        (
+            {"marks": {"type": "code128", "left": 3, "top": 3, "format": "{set:09}" * 9}},
+            "81 characters",
+        ),
+        (
+            {"marks": {"type": "itf", "left": 3, "top": 3, "format": "{set:05}"}},
+            "an even number of digits",
+        ),
+        ({"hold": {"warnings": ["Any"]}}, "hold.warnings"),
+        ({"hold": {"proof": 0}}, "hold.proof"),
+        ({"hold": {"conditions": [{"value": "n"}]}}, "on n has no one_of"),
+        ({"hold": {"conditions": [{"value": "n", "equals": 1}]}}, "equals"),
+        ({"hold": {"sample": 3}}, "sample"),
+        ({"bundle": {"documents": 5}}, "cover"),
+        ({"bundle": {"cover": "a b"}}, "bundle.cover"),
+        (
+            {"bundle": {"cover": "tray", "sheets": 5, "documents": 5}},
+            "bundle take documents, sheets",
+        ),
+        ({"bundle": {"cover": "tray", "weight": 5}}, "bundle by weight need weight"),
         ({"sort": ["to..zip"]}, "sort"),
         ({"sort": "zip"}, "sort"),
         ({"split": {"documents": 0}}, "split.documents"),

@@ -1,4 +1,4 @@
-"""One Redis server of several: told what it is, left alone while it does not answer, adopted and retired."""
+"""One Redis server of several: told what it is, and left alone while it does not answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 from shared.queue.connection import UnfitRedisError, connect
-from shared.queue.shard_layout import ShardLayout, adopt, assert_shard, assert_shards, find_layout
+from shared.queue.shard_layout import ShardLayout, assert_shard, assert_shards, find_layout
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
 from tests.conftest import RedisServer
 from tests.servers import start_redis
@@ -113,31 +113,3 @@ def test_a_key_is_found_where_its_account_lives(shards, clients, database):
     keys.drop(made.account_id, [digest])
     assert keys.find(digest) is None
     assert other.find(digest) is None
-
-
-def test_a_retired_shard_leaves_its_unread_usage_events(shards, clients):
-    assert_shards(shards)
-    for name, client in clients.items():
-        client.xadd("usage", {"event": f"from {name}"})
-        client.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded:cpu": 1})
-        client.set(f"key:{name}", "state")
-        client.hset(f"pins:templates:{name}", "a", "b")
-        client.lpush("interactive", "message")
-        client.set("farm:epoch", 1)
-    clients["1"].hset("farm:drained", "batch", "1790000000")
-    done = adopt(clients, retired=["1"])
-    assert (done.shards, done.retired, done.usage_events_moved) == (("0",), ("1",), 1)
-    assert 0.4 < done.moved < 0.6
-    heir = clients["0"]
-    events = {fields[b"event"] for _, fields in heir.xrange("usage")}
-    assert events == {b"from 0", b"from 1"}
-    assert heir.hgetall("usage:acc_1:2026-11-01") == {b"production:pages": b"9"}
-    assert heir.hkeys("farm:drained") == [b"batch"]
-    gone = ("key:0", "pins:templates:0", "interactive", "farm:epoch")
-    assert heir.exists(*gone) == 0
-    assert find_layout(heir) == ShardLayout("0", ("0",))
-    assert find_layout(clients["1"]) is None
-    assert_shards(shards[:1])
-    # Done again, nothing more comes of it.
-    assert adopt({"0": heir}).usage_events_moved == 0
-    assert heir.xlen("usage") == 2

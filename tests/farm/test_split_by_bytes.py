@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shared.batches.plans import OWN_BYTES, RESOURCES, Plan, RunDocument, Split, arrange
-from tests.batches import accept, ndjson, store_template
+from tests.batches import store_template
+from tests.farm.runs import accept_run, account_of, titles
 from tests.farm.test_covers import COVER
-from tests.farm.test_runs import account_of, store, titles
 
 # Words of their own in each letter, so that pages are of some size and fonts of many glyphs.
 LETTERS = [
@@ -28,17 +28,14 @@ CODE = {
 
 
 @pytest.fixture
-def run(caller, numbered, slices):
-    """Return a function that takes a run split by bytes to its end and returns its id."""
+def begin(caller, numbered):
+    """Return a function that accepts a run split by bytes and returns its id."""
 
-    def run(plan, template=numbered):
-        store(caller, {"sort": ["to.zip"], "split": {"bytes": MOST}} | plan)
-        body = ndjson(LETTERS)
-        batch_id = accept(caller, template, body, output="merged", query="&plan=letters")
-        slices.work_off()
-        return batch_id
+    def begin(plan, template=numbered):
+        split = {"sort": ["to.zip"], "split": {"bytes": MOST}}
+        return accept_run(caller, template, split | plan, LETTERS)
 
-    return run
+    return begin
 
 
 def check(caller, batch_id):
