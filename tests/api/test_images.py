@@ -87,6 +87,8 @@ def test_replacing_deletes_unreferenced_bytes(caller, settings, kind):
     assert answer.status_code == 200
     assert blob_names(settings) == [answer.json["sha256"]] != [first["sha256"]]
     assert first["created_at"] == answer.json["created_at"] <= answer.json["updated_at"]
+    assert first["created_by"] == answer.json["created_by"]
+    assert caller.get(f"/v2/{kind.folder}/logo").json == answer.json
 
 
 @OF_BOTH
@@ -98,7 +100,11 @@ def test_bytes_shared_by_two_names_are_stored_until_both_are_deleted(caller, set
         assert caller.delete(f"/v2/{kind.folder}/{name}").status_code == 204
         assert len(blob_names(settings)) == left
     assert caller.get(f"/v2/{kind.folder}/two").status_code == 404
-    assert caller.delete(f"/v2/{kind.folder}/two").status_code == 404
+    missing = caller.delete(f"/v2/{kind.folder}/two")
+    assert missing.status_code == 404
+    assert f"holds no {kind.folder[:-1]} named 'two'" in missing.json["message"]
+    usage = caller.get(f"/v2/{kind.folder}").json["usage"]
+    assert usage == {"total_bytes": 0, "count": 0}
     log = [each["action"].partition(".")[2] for each in caller.get("/v2/audit").json["entries"]]
     assert log == ["deleted"] * 2 + ["stored"] * 2
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from contextlib import contextmanager
-from hashlib import sha256
 
 import pytest
 from redis import Redis
@@ -12,10 +10,10 @@ from sqlalchemy import event
 
 from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.files.repository import IMAGES
 from shared.jobs.records import PinnedTemplate
 from shared.outbound import Fetcher
 from shared.templates.repository import store_content
+from tests.images import store_image
 from workers.engine.pipeline import prepare_template
 from workers.render.resources import Images, Templates
 
@@ -63,21 +61,9 @@ def test_a_known_key_and_template_need_no_database_query(
 
 def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     data = b"bytes of an image"
-    properties = {
-        "content_type": "image/png",
-        "bytes": len(data),
-        "width": 1,
-        "height": 1,
-        "sha256": sha256(data).hexdigest(),
-    }
     with database.session() as session:
         made = create_account(session, email="bo@example.org")
-        IMAGES.record(
-            session, made.workspace_id, "logo", properties=properties, user=made.user, at=now()
-        )
-    ports.blobs.put(
-        IMAGES.blob_key(made.workspace_id, properties["sha256"]), io.BytesIO(data), len(data)
-    )
+    store_image(database, ports.blobs, made, "logo", data)
     images = Images(
         database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")
     )

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import io
-from hashlib import sha256
 
 import pikepdf
 import pytest
-from PIL import Image
 
 from shared.auth.accounts import create_account
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import open_database
-from shared.files.repository import IMAGES
 from shared.jobs.records import PinnedTemplate, Purpose
 from shared.templates.repository import store_content
 from tests.farm.conftest import real_worker
+from tests.images import encode, plain, store_image
 
 DOCUMENT = '<document version="1"><flow><h1>Hello</h1><p>One page.</p></flow></document>'
 TEMPLATE = (
@@ -43,22 +41,7 @@ def workspace(database, blob_url):
     """Return a workspace with an image named `logo`."""
     with database.session() as session:
         made = create_account(session, email="ada@example.org")
-    drawn = io.BytesIO()
-    Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
-    data = drawn.getvalue()
-    properties = {
-        "content_type": "image/png",
-        "bytes": len(data),
-        "width": 30,
-        "height": 10,
-        "sha256": sha256(data).hexdigest(),
-    }
-    key = IMAGES.blob_key(made.workspace_id, properties["sha256"])
-    open_store(blob_url).put(key, io.BytesIO(data), len(data))
-    with database.session() as session:
-        IMAGES.record(
-            session, made.workspace_id, "logo", properties=properties, user=made.user, at=now()
-        )
+    store_image(database, open_store(blob_url), made, "logo", encode("PNG", plain()))
     return made.workspace_id
 
 

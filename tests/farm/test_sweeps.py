@@ -29,6 +29,7 @@ from shared.templates.repository import (
     store_content,
 )
 from shared.templates.versions import publish_version
+from tests.images import store_image
 from workers.maintenance import orphans as orphan_removal
 from workers.maintenance.orphans import (
     RemoveOrphanedBlobs,
@@ -141,23 +142,6 @@ def test_a_text_stored_during_its_sweep_survives(database, made):
             delete_orphaned_content(session, digest(text), stored_before=now() - timedelta(hours=1))
         keeping.join()
         assert is_kept(database, text)
-
-
-def store_image(database, store, made, name, data):
-    properties = {
-        "content_type": "image/png",
-        "bytes": len(data),
-        "width": 1,
-        "height": 1,
-        "sha256": sha256(data).hexdigest(),
-    }
-    key = IMAGES.blob_key(made.workspace_id, properties["sha256"])
-    store.put(key, io.BytesIO(data), len(data))
-    with database.session() as session:
-        IMAGES.record(
-            session, made.workspace_id, name, properties=properties, user=made.user, at=now()
-        )
-    return key
 
 
 def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store, made):

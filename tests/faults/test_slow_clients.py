@@ -6,7 +6,6 @@ import http.client
 import random
 import re
 import statistics
-import struct
 import time
 import zlib
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import pytest
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm
 from tests.faults.slow import Request, slow_clients
+from tests.images import png
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
@@ -153,13 +153,4 @@ def noise(side: int) -> bytes:
     """Return a PNG of random pixels, which no filter makes smaller."""
     chance = random.Random(1)
     rows = b"".join(b"\0" + chance.randbytes(3 * side) for _ in range(side))
-    parts = (
-        (b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)),
-        (b"IDAT", zlib.compress(rows, 1)),
-        (b"IEND", b""),
-    )
-    chunks = (
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    return png(side, side, zlib.compress(rows, 1), color_type=2)

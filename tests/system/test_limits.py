@@ -2,7 +2,6 @@
 
 import os
 import socket
-import struct
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+from tests.images import chunk, png
 
 BODIES = 32
 UPLOADS = 8
@@ -21,30 +21,6 @@ XML = {"Content-Type": "text/xml"}
 @pytest.fixture
 def account(farm, make_account):
     return make_account(farm, plan="paid")
-
-
-def comment(size):
-    """Return a complete document of exactly `size` bytes."""
-    start, end = b"<document><!--", b"--><flow><p>Hello</p></flow></document>"
-    return start + b"x" * (size - len(start) - len(end)) + end
-
-
-def pieces(body):
-    for start in range(0, len(body), MB):
-        yield body[start : start + MB]
-
-
-def test_32_mb_exactly_pass_and_one_byte_more_does_not(account):
-    whole = comment(MAX_BODY_BYTES)
-    assert account.render(whole).pages == 1
-    assert account.request("POST", "/v2/pdf", pieces(whole), headers=XML).pages == 1
-    over = comment(MAX_BODY_BYTES + 1)
-    for answer in (
-        account.render(over),
-        account.request("POST", "/v2/pdf", pieces(over), headers=XML),
-    ):
-        assert answer.status == 413
-        assert answer.json["statusCode"] == 413
 
 
 @pytest.mark.alone
@@ -151,11 +127,5 @@ def large_png(size):
     width, height = 4096, 4096
     row = b"\0" + bytes(range(256)) * (width * 3 // 256)
     data = zlib.compress(row * height, 0)
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-    start, end = b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", data), chunk(b"IEND", b"")
-    filler = size - len(start) - len(end) - 12
-    return start + chunk(b"teXt", b"x" * filler) + end
-
-
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    filler = size - len(png(width, height, data, color_type=2)) - len(chunk(b"teXt", b""))
+    return png(width, height, data, color_type=2, last=chunk(b"teXt", b"x" * filler))

@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime
 import pytest
 
 from shared.auth.accounts import create_account
-from shared.files.repository import IMAGES
 from shared.jobs.records import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES
 from shared.usage.metering import UsageEvent
@@ -15,6 +14,7 @@ from shared.usage.repository import (
     record_events,
     sum_image_bytes,
 )
+from tests.images import record_image
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TODAY = date(2026, 11, 21)
@@ -82,21 +82,10 @@ def test_the_accounts_with_the_most_processor_time_are_found_too_and_each_once(
 
 def test_image_bytes_are_summed_and_nearly_full_workspaces_counted(database, make_account):
     owner, other = make_account(), make_account()
-    store(database, owner, "big", int(MAX_WORKSPACE_BYTES * 0.91))
-    store(database, other, "small", 1000)
+    record_image(
+        database, owner, "big", bytes=int(MAX_WORKSPACE_BYTES * 0.91), sha256="0" * 64, at=NOON
+    )
+    record_image(database, other, "small", bytes=1000, sha256="0" * 64, at=NOON)
     with database.snapshot() as session:
         assert sum_image_bytes(session) == int(MAX_WORKSPACE_BYTES * 0.91) + 1000
         assert count_nearly_full(session) == 1
-
-
-def store(database, account, name, size):
-    properties = {
-        "content_type": "image/png",
-        "bytes": size,
-        "width": 1,
-        "height": 1,
-        "sha256": "0" * 64,
-    }
-    with database.session() as session:
-        workspace = account.workspace_id
-        IMAGES.record(session, workspace, name, properties=properties, user=account.user, at=NOON)
