@@ -82,7 +82,7 @@ def test_readiness_says_what_renders_of_accounts_that_keep_nothing_say(
     with memory_redis(tmp_path) as url, connect(url) as redis:
         key = {"x-api-key": account.api_key}
         operator = {"x-api-key": "k" * 32}
-        ports = wire(replace(settings, memory_redis_url=url, admin_keys="k" * 32))
+        ports = wire(replace(settings, memory_redis_url=url, admin_keys=f"{'o' * 32} {'k' * 32}"))
         client = create_app(ports).test_client()
 
         def find_states():

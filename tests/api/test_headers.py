@@ -26,8 +26,3 @@ def test_every_response_forbids_frames_and_keeps_to_tls(stranger, path):
     assert headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert headers["Strict-Transport-Security"] == "max-age=31536000"
-
-
-@pytest.mark.parametrize("path", ["/metrics/", "/metrics%2f", "/readyz/", "/docs/../metrics"])
-def test_operators_paths_have_one_spelling(stranger, path):
-    assert stranger.get(path).status_code == 404

@@ -52,13 +52,6 @@ def test_a_redis_that_could_lose_jobs_is_refused_in_one_line(
 
 
 @pytest.mark.long
-def test_a_wrong_setting_is_named_in_one_line(start_worker, tmp_path):
-    assert start_worker(worker_concurrency="many").wait(20) == 1
-    [line] = (tmp_path / "worker0.log").read_text().splitlines()
-    assert "PRESSROOM_WORKER_CONCURRENCY" in line
-
-
-@pytest.mark.long
 def test_an_unavailable_redis_is_reported(start_worker, tmp_path):
     assert start_worker(redis_url="redis://127.0.0.1:1/0").wait(20) == 1
     assert "queue" in (tmp_path / "worker0.log").read_text()

@@ -19,9 +19,8 @@ from cryptography import x509
 from kombu import pools
 
 from shared.errors import Unavailable
-from shared.jobs.records import Purpose
 from shared.queue.amqp_queues import AmqpQueues
-from shared.queue.depth import Drains, QueueReader
+from shared.queue.depth import QueueReader
 from shared.queue.names import BATCH, INTERACTIVE, QUEUES, RENDER_TASK, VALIDATE, job_key
 from shared.queue.queues import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.settings import WrongSetting, load_settings
@@ -73,17 +72,6 @@ def reader(front: Front, broker: RabbitServer) -> QueueReader:
     return QueueReader(front.redis, AmqpQueues.connect(broker.url))
 
 
-def test_renders_validations_and_children_that_die_end_as_on_redis(front, start, tmp_path):
-    start(worker_concurrency="2")
-    assert front.render("pages 2").pages == 2
-    assert front.render("fine", purpose=Purpose.VALIDATE).findings["valid"]
-    with ThreadPoolExecutor(8) as pool:
-        bodies = ["pages 3"] * 8 + [f"die-once {tmp_path}/began"] + ["pages 3"] * 8
-        outcomes = list(pool.map(front.render, bodies))
-    assert [outcome.pages for outcome in outcomes] == [3] * 8 + [2] + [3] * 8
-    assert front.used() == (16 * 3 + 2 + 2, 18)
-
-
 def test_jobs_of_a_killed_worker_are_redelivered_at_once(front, start, tmp_path):
     began = tmp_path / "began"
     worker = start()
@@ -119,23 +107,6 @@ def test_connections_that_are_lost_as_a_job_runs_are_not_laid_to_its_charge(
     assert worker.poll() is None
     assert front.render("pages 1").pages == 1
     assert began.read_text().count("\n") == 1
-
-
-def test_a_broker_that_is_killed_and_one_that_lost_its_files_lose_no_job(front, start, broker):
-    start()
-    with ThreadPoolExecutor(8) as pool:
-        # They wait in the broker while it dies.
-        waiting = [pool.submit(front.render, "sleep 1", budget=90) for _ in range(8)]
-        time.sleep(2)
-        broker.kill()
-        broker.start()
-        assert [each.result().pages for each in waiting] == [1] * 8
-        waiting = [pool.submit(front.render, "sleep 1", budget=90) for _ in range(8)]
-        time.sleep(2)
-        for queue in QUEUES:
-            broker.run("purge_queue", queue)
-        assert [each.result().pages for each in waiting] == [1] * 8
-    assert front.used() == (16, 16)
 
 
 @pytest.mark.parametrize("harm", ["freeze", "block", "kill"])
@@ -185,18 +156,6 @@ def test_waiting_and_running_jobs_are_counted_with_their_age(front, start, reade
     # They end, if with a 503: no client has waited for them meanwhile.
     assert all(front.wait(job) is not None for job in jobs)
     wait_until(lambda: depth().oldest_seconds == 0)
-
-
-def test_a_drained_queue_retains_its_jobs_and_the_worker_serves_the_others(front, start, reader):
-    drains = Drains(front.redis)
-    drains.drain(INTERACTIVE)
-    start()
-    job = front.send("pages 1")
-    assert front.render("fine", purpose=Purpose.VALIDATE).findings["valid"]
-    depth = reader.read_depth().queues[INTERACTIVE]
-    assert (depth.waiting, depth.is_drained) == (1, True)
-    drains.resume(INTERACTIVE)
-    assert front.wait(job).pages == 1
 
 
 def test_foreign_messages_are_dropped_and_counted_and_the_processes_keep_running(

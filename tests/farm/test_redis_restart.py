@@ -22,18 +22,6 @@ def redis_url(own_redis):
     return own_redis.url
 
 
-def test_a_dead_redis_is_reported(front, own_redis):
-    job = front.job()
-    own_redis.kill()
-    for call in (
-        lambda: front.broker.publish(job),
-        lambda: front.replies.abandon(job.id),
-        lambda: front.wait(job),
-    ):
-        with pytest.raises(Unavailable):
-            call()
-
-
 def test_a_job_whose_queueing_was_not_confirmed_is_waited_for(
     front, start_worker, own_redis, request
 ):

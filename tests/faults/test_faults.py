@@ -7,9 +7,12 @@ import random
 import signal
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.plan import ROOT
 from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
@@ -135,6 +138,36 @@ def test_clients_break_off_at_random(start, scaled) -> None:
     assert farm.history.count(200) + farm.history.count(None) == len(farm.history) >= scaled(3000)
     assert farm.history.count(None) > len(farm.history) * 0.2
     assert_sound(farm)
+
+
+def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(start) -> None:
+    def act(client: Client, number: int) -> None:
+        if client.render(number).status != 200:
+            time.sleep(0.1)
+
+    farm = start()
+    with Crowd(farm.client, clients=4, total=0, act=act):
+        wait_until(lambda: farm.history.count(200) > 20)
+        groups = {farm.farm.supervisor.pid, *farm.processes.values()}
+        assert len(members_of(groups)) > len(groups)  # gunicorn's and Celery's children are seen
+        farm.farm.supervisor.kill()
+        farm.farm.supervisor.wait()
+        farm.faults += 1
+        wait_until(lambda: not members_of(groups))
+    with launched_farm(farm.farm.folder.path) as farm.farm:
+        assert_sound(farm)
+
+
+def members_of(groups: set[int]) -> list[int]:
+    """Return the ids of all living processes of these process groups, threads and zombies apart."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if entry.name.isdigit():
+                state, _, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+                if int(group) in groups and state not in "ZX":
+                    found.append(int(entry.name))
+    return found
 
 
 def timed_renders(farm: FaultyFarm, total: int) -> list[float]:

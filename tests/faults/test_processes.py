@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import random
 import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -17,6 +14,7 @@ from deploy.embedded.demo.show import launched_farm
 from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import render_answers
+from tests.servers import Server
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.faults, pytest.mark.long]
@@ -25,79 +23,55 @@ TOLD_SECONDS = 120
 RECOVERED_SECONDS = 30
 
 
-class Listener:
-    """Takes the webhooks of a farm; `told` has the kind of each and whose it is."""
+def test_every_process_is_killed_in_turn_with_batches_and_webhooks(start, scaled, serve) -> None:
+    listener = serve(b"HTTP/1.1 204 No Content\r\n\r\n")
+    farm = start(PRESSROOM_OUTBOUND_ALLOW_PRIVATE="true")
+    hook = {"url": listener.url()}
+    headers = {"Content-Type": "application/json"}
+    made = farm.client().ask("POST", "/v2/webhooks", json.dumps(hook).encode(), **headers)
+    assert made is not None
+    assert made["status"] == 201
+    template = farm.store_template()
+    batches = [
+        farm.client().submit(template, max(scaled(1500), 100), output)
+        for output in ("files", "merged")
+    ]
+    assert {batch.status for batch in batches} == {202}
 
-    def __init__(self) -> None:
-        self.told: set[tuple[str, str]] = set()
-        self.port = 0
+    def act(client: Client, number: int) -> None:
+        if number % 4:
+            render_patiently(client, number)
+        elif client.accept(number).status == 503:
+            time.sleep(0.3)
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Listen on a loopback port."""
-        told = self.told
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                told.add((said["type"], said["data"]["id"]))
-                self.send_response(204)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            self.port = server.server_port
-            thread = threading.Thread(target=server.serve_forever)
-            thread.start()
-            try:
-                yield
-            finally:
-                server.shutdown()
-                thread.join()
+    processes = [name for name in farm.processes if not name.startswith("redis")]
+    chance = random.Random(13)
+    with Crowd(farm.client, clients=4, total=scaled(1500), act=act):
+        for _ in range(max(scaled(4), 1)):
+            for name in processes:
+                farm.kill(name)
+                time.sleep(0.5)
+                wait_until(lambda: render_answers(farm), seconds=RECOVERED_SECONDS)
+                farm.kill_some_child("front", chance)
+                time.sleep(0.5)
+    assert {entry.status for entry in farm.history} <= {200, 202, 503, None}
+    assert_sound(farm)
+    state = farm.read_state()
+    assert {status for status, _ in state.jobs.values()} == {"succeeded"}
+    due = {("job.succeeded", job_id) for job_id in state.jobs}
+    due |= {("batch.finished", batch.batch_id or "") for batch in batches}
+    wait_until(lambda: read_events(listener) >= due, seconds=TOLD_SECONDS)
+    assert read_events(listener) == due
 
 
-def test_every_process_is_killed_in_turn_with_batches_and_webhooks(start, scaled) -> None:
-    listener = Listener()
-    with listener.listening():
-        farm = start(PRESSROOM_OUTBOUND_ALLOW_PRIVATE="true")
-        hook = {"url": f"http://127.0.0.1:{listener.port}/"}
-        headers = {"Content-Type": "application/json"}
-        made = farm.client().ask("POST", "/v2/webhooks", json.dumps(hook).encode(), **headers)
-        assert made is not None
-        assert made["status"] == 201
-        template = farm.store_template()
-        batches = [
-            farm.client().submit(template, max(scaled(1500), 100), output)
-            for output in ("files", "merged")
-        ]
-        assert {batch.status for batch in batches} == {202}
-
-        def act(client: Client, number: int) -> None:
-            if number % 4:
-                render_patiently(client, number)
-            elif client.accept(number).status == 503:
-                time.sleep(0.3)
-
-        processes = [name for name in farm.processes if not name.startswith("redis")]
-        chance = random.Random(13)
-        with Crowd(farm.client, clients=4, total=scaled(1500), act=act):
-            for _ in range(max(scaled(4), 1)):
-                for name in processes:
-                    farm.kill(name)
-                    time.sleep(0.5)
-                    wait_until(lambda: render_answers(farm), seconds=RECOVERED_SECONDS)
-                    farm.kill_some_child("front", chance)
-                    time.sleep(0.5)
-        assert {entry.status for entry in farm.history} <= {200, 202, 503, None}
-        assert_sound(farm)
-        state = farm.read_state()
-        assert {status for status, _ in state.jobs.values()} == {"succeeded"}
-        due = {("job.succeeded", job_id) for job_id in state.jobs}
-        due |= {("batch.finished", batch.batch_id or "") for batch in batches}
-        wait_until(lambda: listener.told >= due, seconds=TOLD_SECONDS)
-        assert listener.told == due
+def read_events(listener: Server) -> set[tuple[str, str]]:
+    """Return the kind of each webhook that came whole, and whose it is."""
+    found = set()
+    for request in list(listener.requests):
+        with suppress(ValueError):  # whoever sent it was killed
+            said = json.loads(request.partition(b"\r\n\r\n")[2])
+            found.add((said["type"], said["data"]["id"]))
+    return found
 
 
 def test_the_counter_is_killed_over_and_over(start, scaled) -> None:

@@ -2,15 +2,14 @@
 
 import subprocess
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from deploy.embedded.demo.show import launched_farm
+from tests.servers import Server
 from tests.system.conftest import open_account
 from tests.system.leaks import SECRET
 from tests.waiting import wait_until
@@ -29,29 +28,17 @@ class Receiver:
     def __init__(self):
         self.spans = []
         self.raw = b""
-        receiver = self
+        self.server = Server(self.take)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.take(self.path, body)
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def take(self, path, body):
-        assert path == "/v1/traces"
+    def take(self, connection, request):
+        head, _, body = request.partition(b"\r\n\r\n")
+        assert head.startswith(b"POST /v1/traces ")
         self.raw += body
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             facts = {each.key: each.value.string_value for each in resource.resource.attributes}
             for scope in resource.scope_spans:
                 self.spans += [(facts["service.name"], span) for span in scope.spans]
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
     def trace(self, trace_id, *, until):
         """Wait until a trace has a span of each name and return it, by name."""
@@ -70,9 +57,8 @@ class Receiver:
 @pytest.fixture(scope="module")
 def receiver():
     receiver = Receiver()
-    yield receiver
-    receiver.server.shutdown()
-    receiver.server.server_close()
+    with receiver.server:
+        yield receiver
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +66,7 @@ def traced(tmp_path_factory, receiver):
     environment = {
         "PRESSROOM_TRACES": "true",
         "PRESSROOM_CHILD_MAX_JOBS": "2",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{receiver.server.server_port}",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{receiver.server.port}",
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:

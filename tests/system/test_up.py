@@ -74,17 +74,6 @@ def run_seeded(folder):
     return "".join(lines)
 
 
-def test_front_and_redis_listen_on_loopback_only(farm):
-    ports = {farm.record.ports[name] for name in ("front", "redis")}
-    listening = [line.split()[1:4:2] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    addresses = {
-        host
-        for (host, _, port), state in ((local.partition(":"), state) for local, state in listening)
-        if state == "0A" and int(port, 16) in ports
-    }
-    assert addresses == {"0100007F"}
-
-
 def test_a_dead_process_is_restarted_and_the_restart_recorded(farm):
     before = farm.folder.read_record()
     os.kill(before.processes["background"], signal.SIGKILL)

@@ -297,8 +297,12 @@ def states(worker):
 
 
 @pytest.mark.parametrize(
-    "path", ["//metrics", "/metrics/", "/metrics%2F", "/./metrics", "//readyz"]
+    "path",
+    [
+        *("//metrics", "/metrics/", "/metrics%2F", "/./metrics", "/docs/../metrics"),
+        *("//readyz", "/readyz/"),
+    ],
 )
-def test_metrics_have_one_spelling(port, path):
+def test_paths_of_operators_have_one_spelling(port, path):
     answer = speak(port, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     assert answer.startswith(b"HTTP/1.1 404 ")

@@ -1,11 +1,8 @@
 """The repositories behave on PostgreSQL as on SQLite, with concurrent writers."""
 
-import os
-import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -77,28 +74,6 @@ def test_plans_stored_at_once_are_versions_one_after_the_other(database):
         assert sorted(pool.map(store, range(12))) == list(range(1, 13))
 
 
-@pytest.mark.parametrize("is_pooled", [True, False])
-def test_a_stopped_server_is_unavailable_within_five_seconds(postgresql_url, is_pooled):
-    database = open_database(postgresql_url, statement_seconds=4)
-    with database.snapshot() as session:
-        backend = session.scalar(text("SELECT pg_backend_pid()"))
-        server = parent_of(backend)
-    if not is_pooled:
-        database.close()
-    stopped = [server, backend] if is_pooled else [server]
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            for seconds in pool.map(lambda _: seconds_until_unavailable(database), range(8)):
-                assert seconds < 5
-    finally:
-        for pid in reversed(stopped):
-            os.kill(pid, signal.SIGCONT)
-    database.check()
-    database.close()
-
-
 def test_a_server_that_stops_in_a_statement_is_unavailable(postgresql_url):
     database = open_database(postgresql_url, statement_seconds=1)
     begun = time.monotonic()
@@ -107,14 +82,3 @@ def test_a_server_that_stops_in_a_statement_is_unavailable(postgresql_url):
     assert time.monotonic() - begun < 15
     database.check()
     database.close()
-
-
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
-
-
-def seconds_until_unavailable(database) -> float:
-    begun = time.monotonic()
-    with pytest.raises(Unavailable):
-        database.check()
-    return time.monotonic() - begun

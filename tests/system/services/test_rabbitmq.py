@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -100,14 +99,3 @@ def test_an_unavailable_broker_is_named_and_responses_come_in_time(farm, account
         rabbit.start()
     wait_until(lambda: account.render(HELLO).status == 200)
     assert account.request("GET", "/readyz").status == 200
-
-
-def test_a_frozen_broker_delays_no_request_past_five_seconds(farm, account, rabbit):
-    rabbit.signal(signal.SIGSTOP)
-    try:
-        for _ in range(3):
-            with within(5):
-                assert account.render(HELLO).status == 503
-    finally:
-        rabbit.signal(signal.SIGCONT)
-    wait_until(lambda: account.render(HELLO).status == 200)

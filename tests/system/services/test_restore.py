@@ -1,5 +1,6 @@
 """Back up and restore see the runbook, tried: dump, lose, restore, and the ledger is intact."""
 
+import os
 import subprocess
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -18,6 +19,7 @@ from tests.system.conftest import Account, open_account
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / "deploy/docs/backup.md").read_text()
 BUCKET = "restored"
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 # Too large for the message: its body lies in the object store.
@@ -26,12 +28,15 @@ ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 
 
-def run(program, url, *arguments):
-    """Run a program of PostgreSQL on the database of a URL of ours."""
-    at = make_url(url)
-    command = [PROGRAMS[-1] / program, f"--host={at.host}", f"--port={at.port}"]
-    command += [f"--username={at.username}", f"--dbname={at.database}", *arguments]
-    subprocess.run([str(part) for part in command], check=True, capture_output=True)
+def run(command, url, folder):
+    """Run a line of the guide in a folder, with the programs of PostgreSQL and a database of ours."""
+    assert command in GUIDE
+    address = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    environment = {"PATH": f"{PROGRAMS[-1]}:{os.environ['PATH']}", "DATABASE": address}
+    command = command.replace("--dbname=…", '--dbname="$DATABASE"')
+    subprocess.run(
+        ["sh", "-ec", command], cwd=folder, env=environment, check=True, capture_output=True
+    )
 
 
 def ledger(url):
@@ -90,8 +95,7 @@ def rclone(rclone_url, tmp_path):
 
 def in_readme(command):
     """Return a command as the runbook shows it, without its host and its comment."""
-    text = (ROOT / "deploy/docs/backup.md").read_text()
-    assert f"\n{command}\n" in text or f"`{command}`" in text
+    assert f"\n{command}\n" in GUIDE or f"`{command}`" in GUIDE
     return command.replace("bucket", BUCKET).split()[1:]
 
 
@@ -117,7 +121,7 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
         # Accepted between the two passes: its body is stored at that time, and its record is in the dump.
         account.farm.command("queue", "drain", "batch", "--wait", "30")
         waiting = account.request("POST", "/v2/pdf", LARGE.encode(), headers=ASYNC).json["id"]
-        run("pg_dump", url, "--format=custom", f"--file={tmp_path / 'farm.dump'}")
+        run('pg_dump --format=custom --file=farm.dump "$DATABASE"', url, tmp_path)
         rclone(*copy)
         kept = ledger(url)
     finally:
@@ -129,7 +133,7 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
     rclone("mkdir", f"farm:{BUCKET}")
     rclone(*in_readme("rclone copy backup:bucket farm:bucket"))
     restored = environment | {"PRESSROOM_DATABASE_URL": make_postgresql()}
-    run("pg_restore", restored["PRESSROOM_DATABASE_URL"], "--no-owner", tmp_path / "farm.dump")
+    run("pg_restore --no-owner --dbname=… farm.dump", restored["PRESSROOM_DATABASE_URL"], tmp_path)
     assert ledger(restored["PRESSROOM_DATABASE_URL"]) == kept
 
     second = launch_farm(tmp_path / "second", environment=restored)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import subprocess
 import threading
 import time
@@ -21,6 +22,7 @@ from deploy.embedded.loopback import free_port
 from shared.blobs.factory import open_store
 from shared.encryption import new_key
 from shared.parent_death import with_parent_death_signal
+from tests.deploy.deployment import ROOT
 from tests.postgresql import connect_postgresql
 from tests.s3 import rclone_binary
 from tests.servers import Server, start_redis
@@ -195,12 +197,15 @@ def load(farm, account):
 
 @pytest.mark.long
 def test_the_password_of_postgresql(farm, account, postgresql_port):
+    guide = (ROOT / "deploy/docs/security.md").read_text().replace("pressroom", "farm")
+    *add, remove = re.findall(r"`((?:CREATE|ALTER) ROLE [^`]*)`", guide)
+    assert len(add) == 2
     with load(farm, account), connect_postgresql(postgresql_port) as admin:
-        admin.execute("CREATE ROLE farm_b LOGIN PASSWORD 'two' IN ROLE farm")
-        admin.execute("ALTER ROLE farm_b SET role TO farm")
+        for statement in add:
+            admin.execute(statement.replace("…", "two"))
         farm.environment["PRESSROOM_DATABASE_URL"] = database_url(postgresql_port, "farm_b", "two")
         farm.replace()
-        admin.execute("ALTER ROLE farm PASSWORD 'three'")
+        admin.execute(remove.replace("…", "three"))
         assert not admits(postgresql_port, "farm", "one")
         farm.command("migrate")
         # The next time, the other way round.
@@ -274,8 +279,23 @@ def test_the_secret_of_a_webhook(farm, account):
         rotated = json.loads(caller.insist("POST", f"/v2/webhooks/{made['id']}/rotate")[1])
         count = len(server.requests) + 3  # one may have been on its way
         wait_until(lambda: len(server.requests) > count)
+        old, new = farm.environment["PRESSROOM_SECRET_KEYS"], new_key()
+        for keys, changed in ((f"{new} {old}", 1), (new, 0)):
+            farm.environment["PRESSROOM_SECRET_KEYS"] = keys
+            before = len(read_encrypted(farm))
+            farm.replace()
+            told = wait_until(lambda before=before: read_encrypted(farm)[before:])
+            assert [each["changed"] for each in told] == [changed]
+        count = len(server.requests) + 3
+        wait_until(lambda: len(server.requests) > count)
         for secret in (made["secret"], rotated["secret"]):
             assert verify(server.requests[-1], secret)
+
+
+def read_encrypted(farm):
+    """Return what was logged of secrets that were encrypted with the newest key."""
+    event = "secrets encrypted with the newest key"
+    return [json.loads(line) for line in farm.said().splitlines() if event in line]
 
 
 def verify(request, secret):

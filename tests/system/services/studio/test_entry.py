@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
 import pytest
 from playwright.sync_api import expect
 
@@ -74,25 +70,11 @@ def test_a_network_failure_is_reported_and_retried(page):
 
 
 @pytest.fixture
-def other_site() -> Iterator[str]:
+def other_site(serve) -> str:
     """Serve an empty page of another origin."""
-
-    class Site(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b"<!doctype html><title>other</title>")
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    page = "<!doctype html><title>other</title>"
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
+    return serve(f"{head}{page}".encode()).url()
 
 
 ATTACKS = """async (address) => {
