@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
@@ -47,6 +48,18 @@ def write_text(text: str) -> bytes:
 def write_number(value: float) -> bytes:
     """Return a number with up to three decimals and no exponent."""
     return b"%.11g" % (round(value * 1000) / 1000 + 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedObject:
+    """A PDF object that is prepared once, and written in many documents.
+
+    Its parts are bytes, other objects to which it refers, and what each document states itself. With
+    `content` it is a stream, and the parts are entries of its dictionary.
+    """
+
+    parts: tuple[object, ...]
+    content: tuple[object, ...] | None = None
 
 
 # The second line marks the file as binary (PDF 1.7, 7.5.2).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,8 @@ import pypdfium2
 from pikepdf import Array, Dictionary, Name
 from PIL import Image
 
+from workers.engine.pdf_pages.pages import import_page
+from workers.engine.pdf_writer import PreparedObject
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import RenderOptions
 
@@ -38,6 +41,19 @@ def save(pdf: pikepdf.Pdf, **options: Any) -> bytes:
     out = io.BytesIO()
     pdf.save(out, static_id=True, **options)
     return out.getvalue()
+
+
+def imported(data: bytes) -> bytes:
+    """Return the objects of the first page of a file, each where it is referred to."""
+    return b"".join(_write(import_page(data, 1, "k").form))
+
+
+def _write(prepared: PreparedObject) -> Iterator[bytes]:
+    for part in prepared.parts:
+        if isinstance(part, PreparedObject):
+            yield from _write(part)
+        else:
+            yield part
 
 
 def drawn(data: bytes, page: int = 1, uses: int = 1, attributes: str = "") -> bytes:

@@ -10,7 +10,7 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Encryption, Name
 
-from tests.engine.pdf_pages.files import form, new_page, save
+from tests.engine.pdf_pages.files import form, imported, new_page, save
 from tests.golden.case import FOLDER
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.pictures import prepare_image
@@ -101,7 +101,7 @@ def test_tiles_of_a_pattern_count_as_often_as_they_are_painted(step, matrix, wor
     refuse(save(pdf), words)
     pattern.XStep = pattern.YStep = 20
     pattern.Matrix = Array([1, 0, 0, 1, 0, 0])
-    assert import_page(save(pdf), 1, "k").objects
+    assert imported(save(pdf))
 
 
 @pytest.mark.parametrize("megabytes", [1, pytest.param(128, marks=pytest.mark.long)])

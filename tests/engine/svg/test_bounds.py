@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import random
 import time
-import zlib
 
 import pikepdf
 import pytest
@@ -277,7 +276,7 @@ def test_damaged_drawings_are_problems_and_nothing_else():
         found = prepare_image(bytes(data))
         assert isinstance(found, VectorImage | ContentProblem)
         if isinstance(found, VectorImage):
-            zlib.compress(found.form.content)
+            assert found.form.depth < 20
 
 
 @pytest.mark.parametrize(

@@ -591,11 +591,6 @@ def write_xobjects(calls: Iterable[str]) -> list[ObjectPart]:
     return [b" /XObject ", *write_dictionary(called)]
 
 
-def refer_to_font(name: str) -> pdfdoc.PDFObject:
-    """Return a reference to a font by its name."""
-    return pdfdoc.PDFObjectReference(name)
-
-
 class SharedResources:
     """An entry of resources that all content of a document shares; nothing in a document without them."""
 

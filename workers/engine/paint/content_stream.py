@@ -69,7 +69,7 @@ class PdfResources:
         self._form_count = 0
         self._color_glyphs: dict[tuple[object, ...], str | None] = {}
         self._color_glyph_bytes = 0
-        self._vectors = embedding.VectorWriter(
+        self._prepared = embedding.PreparedObjectWriter(
             find_image=lambda image: refer_to_xobject(self.use_image(image)),
             use_font=self.use_font,
             use_shaped_font=self.use_shaped_font,
@@ -123,7 +123,7 @@ class PdfResources:
             return None
         self._color_glyph_bytes += drawn.size
         name = f"C{len(self._color_glyphs) + 1}"
-        self._file.add_xobject(name, self._vectors.write_glyph(drawn.form))
+        self._file.add_xobject(name, self._prepared.write(drawn.form))
         return name
 
     def use_ink(self, color: Color) -> bytes:
@@ -144,10 +144,8 @@ class PdfResources:
 
     def _write_image(self, image: display.Drawable) -> WrittenObject:
         match image:
-            case VectorImage():
-                return self._vectors.write_image(image)
-            case ImportedPage():
-                return embedding.write_page(image)
+            case VectorImage() | ImportedPage():
+                return self._prepared.write(image.form)
             case PreparedImage():
                 return embedding.write_image(image)
 

@@ -12,26 +12,24 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import accumulate, chain, count, groupby, pairwise
+from itertools import accumulate, chain, count, groupby
 from struct import Struct, error, pack, unpack_from
 from typing import Any, Final, NamedTuple
 
 import uharfbuzz as hb
 
-from workers.engine import svg
 from workers.engine.fonts import Cluster, Face, code_of, encodable_text, write_font_file
 from workers.engine.paint.canvas_file import (
+    ALL_FONTS,
     COLOR_SPACES,
     ObjectPart,
     WrittenObject,
-    refer_to_font,
     write_deflated,
-    write_dictionary,
     write_stream,
 )
-from workers.engine.pdf_pages import ImportedPage
-from workers.engine.pdf_writer import compress
+from workers.engine.pdf_writer import PreparedObject, compress, write_number
 from workers.engine.prepared_images import PixelStream, PreparedImage
+from workers.engine.svg import DocumentPart, DrawnText
 
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).
 _DROPPED: Final = frozenset(
@@ -115,15 +113,6 @@ def write_image(image: PreparedImage) -> WrittenObject:
         mask = write_stream([_image_entries(image.mask)], image.mask.data)
         entries += [b" /SMask ", mask]
     return write_stream(entries, image.pixels.data)
-
-
-def write_page(page: ImportedPage) -> WrittenObject:
-    """Return an imported page as a form in a unit square, like a raster image."""
-    objects = [WrittenObject() for _ in page.objects]
-    for written, parts in zip(objects, page.objects, strict=True):
-        # Objects may refer to each other before they are defined.
-        written.define(*(objects[part] if isinstance(part, int) else part for part in parts))
-    return objects[0]
 
 
 def subset_glyphs(face: Face, glyphs: set[int]) -> bytes:
@@ -533,11 +522,9 @@ FindImage = Callable[[PreparedImage], ObjectPart]
 UseFont = Callable[[Face], tuple[str, set[str]]]
 UseShapedFont = Callable[[Face], ShapedFont]
 
-_RGB, _GRAY = b"/DeviceRGB", b"/DeviceGray"
 
-
-class VectorWriter:
-    """Writes the vector images of one document, each form once."""
+class PreparedObjectWriter:
+    """Writes the objects of drawings and imported pages in one document, each once."""
 
     def __init__(
         self,
@@ -547,174 +534,50 @@ class VectorWriter:
         use_shaped_font: UseShapedFont,
         is_print: bool,
     ) -> None:
-        # Print blends in the colours of the output intent; RGB is calibrated by the default of the file.
-        self._space = b"" if is_print else b" /CS /DeviceRGB"
-        self._use_shaped_font = use_shaped_font
         self._find_image = find_image
         self._use_font = use_font
-        self._forms: dict[svg.FormXObject, WrittenObject] = {}
+        self._use_shaped_font = use_shaped_font
+        self._written: dict[PreparedObject, WrittenObject] = {}
+        self._of_document: dict[object, Sequence[ObjectPart]] = {
+            DocumentPart.FONTS: (b"/Font ", ALL_FONTS, b" "),
+            DocumentPart.COLOR_SPACES: (COLOR_SPACES,),
+            # Print blends in the colours of the output intent; RGB is calibrated by the default of the file.
+            DocumentPart.BLENDING_SPACE: () if is_print else (b" /CS /DeviceRGB",),
+        }
 
-    def write_image(self, image: svg.VectorImage) -> WrittenObject:
-        """Return a vector image as a form in a unit square, like a raster image."""
-        left, bottom, right, top = image.form.box
-        matrix = b"/Matrix [%b] " % svg.format_numbers(
-            (1 / (right - left), 0, 0, 1 / (top - bottom), 0, 0)
-        )
-        return self._write(image.form, matrix)
-
-    def write_glyph(self, form: svg.FormXObject) -> WrittenObject:
-        """Return the form of a colour glyph, in font units."""
-        return self._write(form, b"")
-
-    def _find_form(self, form: svg.FormXObject) -> WrittenObject:
-        """Return a form in the units of its caller, written once."""
-        known = self._forms.get(form)
+    def write(self, prepared: PreparedObject) -> WrittenObject:
+        """Return an object, with those that it refers to."""
+        known = self._written.get(prepared)
         if known is None:
-            known = self._forms[form] = self._write(form, b"")
+            parts = [part for each in prepared.parts for part in self._find_parts(each)]
+            if prepared.content is None:
+                known = WrittenObject(*parts)
+            else:
+                known = write_deflated(parts, b"".join(map(self._write_content, prepared.content)))
+            self._written[prepared] = known
         return known
 
-    def _write(self, form: svg.FormXObject, matrix: bytes) -> WrittenObject:
-        content, resources = self._write_content(form)
-        isolated = b" /I true" if form.is_isolated else b""
-        group = (
-            b" /Group << /S /Transparency%b%b >>" % (self._space, isolated)
-            if form.is_group
-            else b""
-        )
-        entries = b"/Type /XObject /Subtype /Form /BBox [%b] %b" % (
-            svg.format_numbers(form.box),
-            matrix,
-        )
-        return write_deflated([entries, b"/Resources ", resources, group], content)
+    def _find_parts(self, part: object) -> Sequence[ObjectPart]:
+        match part:
+            case bytes():
+                return (part,)
+            case PreparedObject():
+                return (self.write(part),)
+            case PreparedImage():
+                return (self._find_image(part),)
+            case _:
+                return self._of_document[part]
 
-    def _write_content(self, form: svg.FormXObject) -> tuple[bytes, WrittenObject]:
-        """Return the content of a form and its resource dictionary."""
-        content, shaped_texts = self._write_shaped(form)
-        found: dict[bytes, list[tuple[bytes, list[ObjectPart]]]] = {
-            b"/ExtGState": [(name, self._state(state)) for name, state in form.ext_gstates.items()],
-            b"/Pattern": [(name, [self._pattern(item)]) for name, item in form.patterns.items()],
-            b"/Shading": [(name, [self._shading(item)]) for name, item in form.shadings.items()],
-            b"/XObject": [
-                (
-                    name,
-                    [
-                        self._find_form(item)
-                        if isinstance(item, svg.FormXObject)
-                        else self._find_image(item)
-                    ],
-                )
-                for name, item in form.xobjects.items()
-            ],
-            b"/Font": [*self._fonts_of(form), *shaped_texts],
-        }
-        kinds = [(kind, write_dictionary(entries)) for kind, entries in found.items() if entries]
-        return content, WrittenObject(b"<< ", COLOR_SPACES, *write_dictionary(kinds)[1:])
-
-    def _write_shaped(
-        self, form: svg.FormXObject
-    ) -> tuple[bytes, list[tuple[bytes, list[ObjectPart]]]]:
-        """Return the content of a form with its shaped text in codes of this document, and the fonts."""
-        parts: list[bytes] = []
-        fonts: dict[str, None] = {}
-        done = 0
-        for at, face, size, matrix, clusters in form.shaped_texts:
-            font = self._use_shaped_font(face)
-            fonts[font.name] = None
-            place = b"0 Tc /%b %b Tf %b Tm " % (
-                font.name.encode("ascii"),
-                svg.format_numbers((size,)),
-                svg.format_numbers(matrix),
-            )
-            parts += [form.content[done:at], place, font.write(clusters)]
-            done = at
-        named = [(b"/" + name.encode("ascii"), [refer_to_font(name)]) for name in fonts]
-        return b"".join([*parts, form.content[done:]]), named
-
-    def _fonts_of(self, form: svg.FormXObject) -> Iterator[tuple[bytes, list[ObjectPart]]]:
-        for name, (face, texts) in form.fonts.items():
-            known, characters = self._use_font(face)
-            characters.update("".join(texts))
-            yield name, [refer_to_font(known)]
-
-    def _state(self, state: svg.ExtGState) -> list[ObjectPart]:
-        entries: list[tuple[bytes, list[ObjectPart]]] = []
-        if state.opacity is not None:
-            opacity = svg.format_numbers((state.opacity,))
-            entries += [(b"/ca", [opacity]), (b"/CA", [opacity])]
-        if state.blend is not None:
-            entries.append((b"/BM", [b"/" + state.blend]))
-        if state.mask is not None:
-            kind = b"/Luminosity" if state.is_luminosity else b"/Alpha"
-            mask = [b"<< /Type /Mask /S %b /G " % kind, self._find_form(state.mask), b" >>"]
-            entries.append((b"/SMask", mask))
-        return write_dictionary(entries)
-
-    def _pattern(self, pattern: svg.Shading | svg.TilingPattern) -> WrittenObject:
-        if isinstance(pattern, svg.Shading):
-            return WrittenObject(
-                b"<< /Type /Pattern /PatternType 2 /Matrix [%b] /Shading "
-                % svg.format_numbers(pattern.matrix),
-                self._shading(pattern),
-                b" >>",
-            )
-        content, resources = self._write_content(pattern.form)
-        entries = (
-            b"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [%b] /XStep %b"
-            b" /YStep %b /Matrix [%b] /Resources "
-            % (
-                svg.format_numbers(pattern.form.box),
-                svg.format_numbers((pattern.width,)),
-                svg.format_numbers((pattern.height,)),
-                svg.format_numbers(pattern.matrix),
-            )
-        )
-        return write_deflated([entries, resources], content)
-
-    def _shading(self, gradient: svg.Shading | svg.MeshShading) -> WrittenObject:
-        if isinstance(gradient, svg.MeshShading):
-            return _write_mesh(gradient)
-        space = _RGB if len(gradient.stops[0][1]) == 3 else _GRAY
-        return WrittenObject(
-            b"<< /ShadingType %d /ColorSpace %b /Coords [%b] /Function %b /Extend [true true] >>"
-            % (
-                gradient.kind,
-                space,
-                svg.format_numbers(gradient.coordinates),
-                _function(gradient.stops),
-            )
-        )
-
-
-def _write_mesh(mesh: svg.MeshShading) -> WrittenObject:
-    entries = (
-        b"/ShadingType 4 /ColorSpace %b /BitsPerFlag 8 /BitsPerCoordinate 16 /BitsPerComponent 8"
-        b" /Decode [%b%b]"
-        % (
-            _RGB if mesh.components == 3 else _GRAY,
-            svg.format_numbers(mesh.bounds),
-            b" 0 1" * mesh.components,
-        )
-    )
-    return write_deflated([entries], mesh.data)
-
-
-_Stops = tuple[tuple[float, tuple[float, ...]], ...]
-_EXPONENTIAL: Final = b"<< /FunctionType 2 /Domain [0 1] /N 1 /C0 [%b] /C1 [%b] >>"
-
-
-def _function(stops: _Stops) -> bytes:
-    """Return the interpolation of colour stops as stitched linear functions (ISO 32000-1, 7.10.4)."""
-    stops = ((0.0, stops[0][1]), *stops) if stops[0][0] > 0 else stops
-    stops = (*stops, (1.0, stops[-1][1])) if stops[-1][0] < 1 else stops
-    functions = [
-        _EXPONENTIAL % (svg.format_numbers(before), svg.format_numbers(after))
-        for (_, before), (_, after) in pairwise(stops)
-    ]
-    if len(functions) == 1:
-        return functions[0]
-    bounds = [offset for offset, _ in stops[1:-1]]
-    return b"<< /FunctionType 3 /Domain [0 1] /Functions [%b] /Bounds [%b] /Encode [%b] >>" % (
-        b" ".join(functions),
-        svg.format_numbers(bounds),
-        b" ".join([b"0 1"] * len(functions)),
-    )
+    def _write_content(self, part: object) -> bytes:
+        if not isinstance(part, DrawnText):
+            assert isinstance(part, bytes)
+            return part
+        if part.clusters is None:
+            name, characters = self._use_font(part.face)
+            characters.update(part.text)
+            codes = part.face.encode(part.text)
+            shown = codes + (b"TJ\n" if codes[:1] == b"[" else b"Tj\n")
+        else:
+            font = self._use_shaped_font(part.face)
+            name, shown = font.name, font.write(part.clusters)
+        return b"/%b %b Tf %b" % (name.encode("ascii"), write_number(part.size), shown)

@@ -6,7 +6,6 @@ Entries of dictionaries that drawing needs are listed by kind of object; all oth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -14,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import pikepdf
 
 from workers.engine.data_tables import read_table
-from workers.engine.pdf_writer import compress
+from workers.engine.pdf_writer import PreparedObject, compress
 
 # null is None, a string is `bytes`; numbers, booleans, lists and dictionaries with `str` keys are Python's.
 PdfObject = Any
@@ -83,71 +82,55 @@ def write_atom(value: PdfObject) -> bytes:
     return b"<" + bytes(value).hex().encode("ascii") + b">"
 
 
-# The body of an object: bytes, and the indexes of the objects to which it refers.
-Parts = list[bytes | int]
+# The body of an object: bytes, and the objects to which it refers.
+Parts = list[bytes | PreparedObject]
 
 MAX_OBJECTS: Final = 20_000
 MAX_BYTES: Final = 50 * 1024 * 1024
 
 
 class ObjectBuilder:
-    """Collects objects; an index is reserved before its object is defined."""
+    """Makes the objects of a page, and counts them."""
 
     def __init__(self) -> None:
-        self._objects: list[Parts] = []
-        self.size = 0
+        self.size = self._count = 0
 
-    def reserve(self) -> int:
-        """Return the index of a new object.
+    def make(self, parts: Parts) -> PreparedObject:
+        """Return an object; adjacent bytes are joined.
 
         Raises:
-            UnusablePdfError: there are too many.
+            UnusablePdfError: there are too many, or all together are too large.
         """
-        if len(self._objects) >= MAX_OBJECTS:
+        self._count += 1
+        if self._count > MAX_OBJECTS:
             raise UnusablePdfError(
                 f"The page of the PDF has more than {MAX_OBJECTS:,} objects", advice=SIMPLIFY
             )
-        self._objects.append([b"null"])
-        return len(self._objects) - 1
-
-    def define(self, index: int, parts: Parts) -> None:
-        """Set the body of an object.
-
-        Raises:
-            UnusablePdfError: all bodies together are too large.
-        """
-        self._objects[index] = parts
         self.size += sum(len(part) if isinstance(part, bytes) else 8 for part in parts)
         if self.size > MAX_BYTES:
             raise UnusablePdfError(
                 f"The page of the PDF is larger than {MAX_BYTES // (1024 * 1024)} MB",
                 advice=SIMPLIFY,
             )
-
-    def finish(self) -> tuple[tuple[bytes | int, ...], ...]:
-        """Return the bodies in the order of their indexes, adjacent bytes joined."""
-        return tuple(_join(parts) for parts in self._objects)
+        joined: list[object] = []
+        run: list[bytes] = []
+        for part in parts:
+            if isinstance(part, bytes):
+                run.append(part)
+            else:
+                joined += [b"".join(run), part]
+                run.clear()
+        return PreparedObject((*joined, b"".join(run)))
 
 
 def write_deflated(entries: Parts, data: bytes) -> Parts:
     """Return a stream with data compressed."""
-    compressed = compress(data)
-    return [
-        *(b"<< ", *entries, b" /Filter /FlateDecode"),
-        *(b" /Length %d >>\nstream\n" % len(compressed), compressed, b"\nendstream"),
-    ]
+    return write_stream([*entries, b" /Filter /FlateDecode"], compress(data))
 
 
-def _join(parts: Iterable[bytes | int]) -> tuple[bytes | int, ...]:
-    joined: list[bytes | int] = []
-    run: list[bytes] = []
-    for part in parts:
-        if isinstance(part, bytes):
-            run.append(part)
-            continue
-        joined += [b"".join(run), part]
-        run.clear()
-    return (*joined, b"".join(run))
+def write_stream(entries: Parts, data: bytes) -> Parts:
+    """Return a stream."""
+    return [*(b"<< ", *entries), *(b" /Length %d >>\nstream\n" % len(data), data, b"\nendstream")]
 
 
 MAX_NESTING: Final = 100  # arrays and dictionaries in each other

@@ -16,16 +16,16 @@ from workers.engine.pdf_pages.objects import (
     damaged,
 )
 from workers.engine.pdf_pages.resources import ResourceCopier
+from workers.engine.pdf_writer import PreparedObject
+from workers.engine.prepared_images import UPRIGHT, Matrix
 
 MAX_SIDE: Final = 14_400.0  # points: 5 m, the most that PDF 1.7 allows
 _LETTER: Final = (0.0, 0.0, 612.0, 792.0)  # where a page has no box, as viewers do
 _UNDRAWN: Final = ("Link", "Popup")  # annotations that paper does not show
 
-Matrix = tuple[float, float, float, float, float, float]
-_UPRIGHT: Final[Matrix] = (1, 0, 0, 1, 0, 0)
 # From the unit square of the page's box to that of the page as it is shown, by clockwise degrees.
 _ROTATIONS: Final[Mapping[int, Matrix]] = {
-    0: _UPRIGHT,
+    0: UPRIGHT,
     90: (0, -1, 1, 0, 0, 1),
     180: (-1, 0, 0, -1, 1, 1),
     270: (0, 1, -1, 0, 1, 0),
@@ -36,14 +36,13 @@ _ROTATIONS: Final[Mapping[int, Matrix]] = {
 class ImportedPage:
     """A page of a PDF ready to be placed, like a prepared image: a form in the unit square.
 
-    `objects` are the bodies of its objects, the form first: bytes, and indexes of other objects.
     `omitted` names what the page shows and the form does not.
     """
 
     key: str
     width_points: float
     height_points: float
-    objects: tuple[tuple[bytes | int, ...], ...]
+    form: PreparedObject
     memory_bytes: int
     pages: int  # of the whole file
     omitted: tuple[str, ...]
@@ -52,7 +51,7 @@ class ImportedPage:
     has_cmyk: bool
     breaches: tuple[str, ...]  # of PDF/A, with the clauses of ISO 19005-2
     depth: int
-    matrix: Matrix = _UPRIGHT
+    matrix: Matrix = UPRIGHT
 
 
 def import_page(data: bytes, number: int, key: str) -> ImportedPage:
@@ -85,10 +84,8 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
     if rotation in (90, 270):
         width, height = height, width
     copier = ResourceCopier(file, budget, builder)
-    root = builder.reserve()
     head: Parts = [_write_head(box, rotation)]
-    form = copier.write_form(_read_content(file, page), page, head, box)
-    builder.define(root, form)
+    form = builder.make(copier.write_form(_read_content(file, page), page, head, box))
     copier.check_texts()
     facts = copier.facts
     if facts.has_icc_cmyk and facts.has_overprint_mode:
@@ -97,7 +94,7 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
         key=key,
         width_points=width,
         height_points=height,
-        objects=builder.finish(),
+        form=form,
         memory_bytes=builder.size,
         pages=count,
         omitted=_find_omitted(file, page),

@@ -53,7 +53,10 @@ from workers.engine.pdf_pages.objects import (
     write_atom,
     write_deflated,
     write_name,
+    write_stream,
 )
+from workers.engine.pdf_writer import PreparedObject
+from workers.engine.prepared_images import UPRIGHT
 
 _VALUE: Final = frozenset(ENTRIES["value"])
 _MAX_NESTING: Final = 60  # of values in each other
@@ -110,14 +113,14 @@ def write_resources(resources: NamedResources) -> Parts:
 
 
 class ResourceCopier:
-    """Copies resources of one file into objects that refer to each other by their index."""
+    """Copies resources of one file into objects that refer to each other."""
 
     def __init__(self, file: PdfFile, budget: DecodedBudget, builder: ObjectBuilder) -> None:
         self._file = file
         self._budget = budget
         self._builder = builder
         self._layers = Layers(file)
-        self._known: dict[tuple[int, str], int] = {}
+        self._known: dict[tuple[int, str], PreparedObject] = {}
         self._active: set[int] = set()  # numbers of the objects being copied
         self._costs: dict[int, Cost] = {}  # of objects, by number
         self._cost = FREE  # of the object copied last
@@ -230,10 +233,9 @@ class ResourceCopier:
             found = self._file.resolve(value)
             if found is None or is_name(_type_of(found), *ENTRIES["other-types"]):
                 return [b"null"]
-            known = self._known[key] = self._builder.reserve()
             self._active.add(value.number)
             self._cost = FREE
-            self._builder.define(known, self._nest(found, copy))
+            known = self._known[key] = self._builder.make(self._nest(found, copy))
             self._costs[value.number] = self._cost
             self._active.discard(value.number)
         return [known]
@@ -443,9 +445,8 @@ class ResourceCopier:
             if not isinstance(glyph, Stream):
                 continue
             content = self.copy_content(self._file.decode(glyph).data, font.get("Resources"))
-            index = self._builder.reserve()
-            self._builder.define(index, write_deflated([], content.data))
-            parts += [write_name(name), b" ", index, b" "]
+            written = self._builder.make(write_deflated([], content.data))
+            parts += [write_name(name), b" ", written, b" "]
             for category, named in content.resources.items():
                 used.setdefault(category, {}).update(named)
             instructions = max(instructions, content.cost.instructions)
@@ -529,18 +530,14 @@ class ResourceCopier:
             return write_deflated(entries, data)
         parameters = self._entries(rest.parameters, ENTRIES["filter-parameters"])
         if rest.name == "JBIG2Decode" and isinstance(rest.parameters.get("JBIG2Globals"), Stream):
-            index = self._builder.reserve()
-            self._builder.define(index, self._copy_value(rest.parameters["JBIG2Globals"]))
-            parameters = [b"/JBIG2Globals ", index]
+            shared = self._builder.make(self._copy_value(rest.parameters["JBIG2Globals"]))
+            parameters = [b"/JBIG2Globals ", shared]
         if rest.name == "JPXDecode":
             self._breach(*check_jpeg2000(data))
         filters: Parts = [b" /Filter ", write_name(rest.name)]
         if parameters:
             filters += [b" /DecodeParms << ", *parameters, b" >>"]
-        return [
-            *(b"<< ", *entries, *filters),
-            *(b" /Length %d >>\nstream\n" % len(data), data, b"\nendstream"),
-        ]
+        return write_stream([*entries, *filters], data)
 
 
 def _read_name(written: bytes) -> str:
@@ -565,7 +562,6 @@ def _display_name(name: PdfObject) -> str:
 
 # --- tiles ------------------------------------------------------------------------------------
 
-_UPRIGHT: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _MAX_TILES: Final = 1_000_000  # of one pattern on its content
 
 
@@ -579,7 +575,7 @@ def count_tiles(
     Raises:
         UnusablePdfError: there are too many, or the cells have no size.
     """
-    a, b, c, d = (matrix if len(matrix) == 6 else _UPRIGHT)[:4]
+    a, b, c, d = (matrix if len(matrix) == 6 else UPRIGHT)[:4]
     along, up = hypot(a, b), hypot(c, d)
     area = abs(a * d - b * c)
     across, down = abs(steps[0]), abs(steps[1])

@@ -1,118 +1,64 @@
-"""Content streams of form XObjects, with the resources they name, as paint/embedding.py writes them."""
+"""Content streams of form XObjects, and the resources they name, as PDF objects for any document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from itertools import accumulate
+from dataclasses import dataclass
+from enum import Enum
 from math import hypot
 from typing import Final, NamedTuple
 
 from workers.engine.fonts import Cluster, Face
+from workers.engine.pdf_writer import PreparedObject
 from workers.engine.prepared_images import UPRIGHT, Matrix, PreparedImage
 from workers.engine.svg.paths import Segments
 from workers.engine.svg.reader import DrawingBudget
 from workers.engine.svg.values import RGB
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shading:
-    """A shading of type 2 or 3 (ISO 32000-1 8.7.4.5).
+class DocumentPart(Enum):
+    """Parts of objects that each document states itself."""
 
-    `coordinates` are those of the shading dictionary. `stops` are ascending offsets from 0 to 1
-    with colour components; `matrix` maps to form space.
+    FONTS = "the entry of all fonts in resources"
+    COLOR_SPACES = "the entry of shared colour spaces in resources"
+    BLENDING_SPACE = "the entry of a group for the colour space that it blends in"
+
+
+class DrawnText(NamedTuple):
+    """Text of one face, inside a text object; with `clusters` it is encoded by glyphs.
+
+    A drawing is prepared once for many documents, but fonts and codes of clusters belong to one.
     """
 
-    kind: int
-    coordinates: tuple[float, ...]
-    stops: tuple[tuple[float, tuple[float, ...]], ...]
-    matrix: Matrix
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MeshShading:
-    """A shading of type 4 (ISO 32000-1 8.7.4.5.5), of the gradients that PDF has no type for.
-
-    `data` are vertices with flags of 8 bits, coordinates of 16 and components of 8; `bounds` are
-    those of the coordinates: left, right, bottom, top.
-    """
-
-    data: bytes
-    bounds: tuple[float, float, float, float]
-    components: int
-    matrix: Matrix  # maps to form space
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TilingPattern:
-    """A tiling pattern (ISO 32000-1 8.7.3): a form repeated every `width` and `height` of its units."""
-
-    form: FormXObject
-    width: float
-    height: float
-    matrix: Matrix
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ExtGState:
-    """Graphics state parameters (ISO 32000-1 8.4.5): opacity, a soft mask or a blend mode."""
-
-    opacity: float | None = None  # of fills and strokes
-    mask: FormXObject | None = None
-    is_luminosity: bool = True
-    blend: bytes | None = None  # without the slash
-
-
-class ShapedText(NamedTuple):
-    """Text as clusters of glyphs in visual order; `matrix` maps from its baseline.
-
-    A drawing is prepared once for many documents, but codes of clusters belong to one document, so
-    the operators are written with the document. `at` is their offset in the content, inside a text
-    object.
-    """
-
-    at: int
     face: Face
     size: float
+    text: str
+    clusters: tuple[Cluster, ...] | None
+
+
+class Shading(NamedTuple):
+    """A shading (ISO 32000-1, 8.7.4.5) of a size in bytes; `matrix` maps to form space."""
+
+    written: PreparedObject
     matrix: Matrix
-    clusters: tuple[Cluster, ...]
+    size: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FormXObject:
-    """A form XObject: content stream, bounding box and resources; `is_group` for a transparency group.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FormXObject(PreparedObject):
+    """A form XObject, or a cell of a tiling pattern; `box` is its bounding box.
 
-    An isolated group blends with nothing outside (ISO 32000-1 11.4.5).
+    `is_blended`: anything in it is blended with what is below (ISO 32000-1, 11.3).
     """
 
-    content: bytes
     box: tuple[float, float, float, float]
-    ext_gstates: dict[bytes, ExtGState] = field(default_factory=dict)
-    patterns: dict[bytes, Shading | TilingPattern] = field(default_factory=dict)
-    shadings: dict[bytes, Shading | MeshShading] = field(default_factory=dict)
-    xobjects: dict[bytes, FormXObject | PreparedImage] = field(default_factory=dict)
-    # By resource name: the face, and the texts set in it.
-    fonts: dict[bytes, tuple[Face, list[str]]] = field(default_factory=dict)
-    shaped_texts: tuple[ShapedText, ...] = ()
-    is_group: bool = False
-    depth: int = 1  # nesting of graphics states, resources included
-    is_isolated: bool = False
-
-    @property
-    def is_blended(self) -> bool:
-        """Whether anything in it is blended with what is below (ISO 32000-1, 11.3)."""
-        return any(
-            state.mask is not None or state.blend is not None or (state.opacity or 1) < 1
-            for state in self.ext_gstates.values()
-        ) or any(
-            each.is_blended if isinstance(each, FormXObject) else each.mask is not None
-            for each in self.xobjects.values()
-        )
+    is_blended: bool
+    depth: int  # nesting of graphics states, resources included
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorImage:
-    """An SVG ready to be placed, like a prepared image.
+    """An SVG ready to be placed, like a prepared image: a form in the unit square.
 
     `omitted` names features that are not drawn, `missing` the characters without a glyph in any
     font.
@@ -142,6 +88,8 @@ class VectorImage:
 _MAX_COORDINATE: Final = 20_000_000.0  # units, some ten thousand times the drawing
 _BYTES_PER_FORM: Final = 1_000  # beside its content, approximately
 _BYTES_PER_CLUSTER: Final = 100  # most are shared with other text
+# The kinds of resources, and what their names begin with.
+_LETTERS: Final = {b"/ExtGState": b"S", b"/Pattern": b"P", b"/Shading": b"H", b"/XObject": b"X"}
 _FORMATS: Final = {
     "M": b"%.10g %.10g m\n",
     "L": b"%.10g %.10g l\n",
@@ -156,41 +104,67 @@ class Canvas:
     def __init__(self, box: tuple[float, float, float, float], budget: DrawingBudget) -> None:
         self.box = box
         self._budget = budget
-        self._out: list[bytes] = []
-        self._shaped_texts: list[ShapedText] = []  # positions are still indexes into `_out`
-        self._ext_gstates: dict[tuple[object, ...], tuple[bytes, ExtGState]] = {}
-        self._patterns: dict[bytes, Shading | TilingPattern] = {}
-        self._shadings: dict[bytes, Shading | MeshShading] = {}
-        self._xobjects: dict[bytes, FormXObject | PreparedImage] = {}
-        self._fonts: dict[Face, tuple[bytes, list[str]]] = {}
+        self._out: list[bytes | DrawnText] = []
+        self._resources: dict[bytes, dict[tuple[object, ...], bytes]] = {
+            kind: {} for kind in _LETTERS
+        }
+        self._has_text = self._is_blended = False
         self._gstates: list[dict[str, bytes]] = [{}]  # parameters by open q
         self._max_depth = 1
         self._mask_depths: list[int] = []  # nesting depth at which each mask was set
 
-    def finish(self, *, is_group: bool, is_isolated: bool = False) -> FormXObject:
-        """Return the form XObject; an isolated group blends with nothing outside."""
-        ends = list(accumulate(map(len, self._out), initial=0)) if self._shaped_texts else []
-        content = b"".join(self._out)
-        clusters = sum(len(text.clusters) for text in self._shaped_texts)
-        self._budget.memory_bytes += len(content) + _BYTES_PER_FORM + _BYTES_PER_CLUSTER * clusters
+    def finish(
+        self, *, is_group: bool = False, is_isolated: bool = False, matrix: Matrix | None = None
+    ) -> FormXObject:
+        """Return the form XObject; an isolated group blends with nothing outside (ISO 32000-1, 11.4.5)."""
+        placed = b"" if matrix is None else b"/Matrix [%b] " % format_numbers(matrix)
+        group: tuple[object, ...] = ()
+        if is_group or is_isolated:
+            isolated = b" /I true" if is_isolated else b""
+            group = (
+                b" /Group << /S /Transparency",
+                DocumentPart.BLENDING_SPACE,
+                b"%b >>" % isolated,
+            )
+        return self._finish(b"/Type /XObject /Subtype /Form", placed, *group)
+
+    def finish_tile(self, width: float, height: float, matrix: Matrix) -> FormXObject:
+        """Return a tiling pattern (ISO 32000-1, 8.7.3), repeated every `width` and `height`."""
+        steps = b"/XStep %b /YStep %b /Matrix [%b] " % (
+            format_number(width),
+            format_number(height),
+            format_numbers(matrix),
+        )
+        return self._finish(b"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1", steps)
+
+    def _finish(self, kind: bytes, entries: bytes, *more: object) -> FormXObject:
+        clusters = sum(len(one.clusters or ()) for one in self._out if isinstance(one, DrawnText))
+        self._budget.memory_bytes += self.size + _BYTES_PER_FORM + _BYTES_PER_CLUSTER * clusters
+        head = b"%b /BBox [%b] %b/Resources " % (kind, format_numbers(self.box), entries)
         return FormXObject(
-            content,
-            self.box,
-            dict(self._ext_gstates.values()),
-            self._patterns,
-            self._shadings,
-            self._xobjects,
-            {name: (face, texts) for face, (name, texts) in self._fonts.items()},
-            tuple(text._replace(at=ends[text.at]) for text in self._shaped_texts),
-            is_group=is_group or is_isolated,
+            (head, self._finish_resources(), *more),
+            tuple(self._out),
+            box=self.box,
+            is_blended=self._is_blended,
             depth=self._max_depth,
-            is_isolated=is_isolated,
         )
 
+    def _finish_resources(self) -> PreparedObject:
+        parts: list[object] = [b"<< ", DocumentPart.COLOR_SPACES]
+        if self._has_text:
+            parts.append(DocumentPart.FONTS)
+        for kind, named in self._resources.items():
+            if named:
+                parts.append(b"%b << " % kind)
+                for value, name in named.items():
+                    parts += [b"%b " % name, *value, b" "]
+                parts.append(b">> ")
+        return PreparedObject((*parts, b">>"))
+
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing was written."""
-        return not self._out
+    def size(self) -> int:
+        """The bytes of the operators."""
+        return sum(len(one) for one in self._out if isinstance(one, bytes))
 
     @property
     def is_masked(self) -> bool:
@@ -233,11 +207,15 @@ class Canvas:
             )
         self.set_parameter("stroke" if is_stroke else "fill", operators)
 
-    def set_pattern(self, pattern: Shading | TilingPattern, *, is_stroke: bool) -> None:
-        """Set a pattern as fill or stroke colour."""
-        name = b"/P%d" % (len(self._patterns) + 1)
-        self._patterns[name] = pattern
-        self._record_depth(pattern.form.depth if isinstance(pattern, TilingPattern) else 0)
+    def set_pattern(self, pattern: Shading | FormXObject, *, is_stroke: bool) -> None:
+        """Set a gradient or a tiling pattern as fill or stroke colour."""
+        if isinstance(pattern, Shading):
+            entries = b"<< /Type /Pattern /PatternType 2 /Matrix [%b] /Shading "
+            parts = (entries % format_numbers(pattern.matrix), pattern.written, b" >>")
+            name = self._name(b"/Pattern", PreparedObject(parts))
+        else:
+            self._record_depth(pattern.depth)
+            name = self._name(b"/Pattern", pattern)
         template = b"/Pattern CS %b SCN\n" if is_stroke else b"/Pattern cs %b scn\n"
         self.set_parameter("stroke" if is_stroke else "fill", template % name)
 
@@ -246,25 +224,29 @@ class Canvas:
         opacity = round(opacity, 4)
         if opacity == 1.0 and "alpha" not in self._gstates[-1]:
             return
-        name = self._name_ext_gstate((opacity,), ExtGState(opacity=opacity))
+        self._is_blended = self._is_blended or opacity < 1
+        name = self._name(b"/ExtGState", b"<< /ca %b /CA %b >>" % ((format_number(opacity),) * 2))
         self.set_parameter("alpha", b"%b gs\n" % name)
 
     def set_mask(self, mask: FormXObject, *, is_luminosity: bool) -> None:
         """Set a soft mask until the graphics state is restored (ISO 32000-1 11.6.5.2)."""
         self._record_depth(mask.depth)
         self._mask_depths.append(len(self._gstates))
-        state = ExtGState(mask=mask, is_luminosity=is_luminosity)
-        self._out.append(b"%b gs\n" % self._name_ext_gstate((mask, is_luminosity), state))
+        kind = b"/Luminosity" if is_luminosity else b"/Alpha"
+        self._set_state(b"<< /SMask << /Type /Mask /S %b /G " % kind, mask, b" >> >>")
 
     def set_blend(self, mode: bytes) -> None:
         """Set a blend mode until the graphics state is restored (ISO 32000-1 11.3.5)."""
-        self._out.append(b"%b gs\n" % self._name_ext_gstate((mode,), ExtGState(blend=mode)))
+        self._set_state(b"<< /BM /%b >>" % mode)
 
-    def _name_ext_gstate(self, key: tuple[object, ...], state: ExtGState) -> bytes:
-        known = self._ext_gstates.get(key)
-        if known is None:
-            known = self._ext_gstates[key] = (b"/S%d" % (len(self._ext_gstates) + 1), state)
-        return known[0]
+    def _set_state(self, *value: object) -> None:
+        self._is_blended = True
+        self._out.append(b"%b gs\n" % self._name(b"/ExtGState", *value))
+
+    def _name(self, kind: bytes, *value: object) -> bytes:
+        """Return the name of a resource by the parts of its value."""
+        named = self._resources[kind]
+        return named.setdefault(value, b"/%b%d" % (_LETTERS[kind], len(named) + 1))
 
     def _record_depth(self, inner: int) -> None:
         """Record the nesting depth of graphics states; `inner` of them are in the content drawn here."""
@@ -303,31 +285,27 @@ class Canvas:
         self, picture: FormXObject | PreparedImage, matrix: Matrix | None = None
     ) -> None:
         """Draw a form, or an image whose unit square is placed by `matrix`."""
-        name = b"/X%d" % (len(self._xobjects) + 1)
-        self._xobjects[name] = picture
-        self._record_depth(picture.depth if isinstance(picture, FormXObject) else 1)
+        if isinstance(picture, FormXObject):
+            is_blended, depth = picture.is_blended, picture.depth
+        else:
+            is_blended, depth = picture.mask is not None, 1
+        self._is_blended = self._is_blended or is_blended
+        self._record_depth(depth)
+        name = self._name(b"/XObject", picture)
         if matrix is None:
             self._out.append(name + b" Do\n")
         else:
             self._out.append(b"q %b cm %b Do Q\n" % (format_numbers(matrix), name))
 
-    def draw_shading(self, gradient: Shading | MeshShading) -> None:
+    def draw_shading(self, gradient: Shading) -> None:
         """Fill the whole form with a shading."""
-        name = b"/H%d" % (len(self._shadings) + 1)
-        self._shadings[name] = gradient
+        name = self._name(b"/Shading", gradient.written)
         self._out.append(b"q %b cm %b sh Q\n" % (format_numbers(gradient.matrix), name))
 
-    def use_font(self, face: Face) -> tuple[bytes, list[str]]:
-        """Return the resource name of a face, and the list that collects the texts set in it."""
-        if face not in self._fonts:
-            self._fonts[face] = (b"/T%d" % (len(self._fonts) + 1), [])
-        return self._fonts[face]
-
-    def defer_shaped_text(
-        self, face: Face, size: float, matrix: Matrix, clusters: tuple[Cluster, ...]
-    ) -> None:
-        """Reserve a place inside a text object for shaped text, which is encoded for each document."""
-        self._shaped_texts.append(ShapedText(len(self._out), face, size, matrix, clusters))
+    def show_text(self, text: DrawnText) -> None:
+        """Show text inside a text object, as each document encodes it."""
+        self._has_text = True
+        self._out.append(text)
 
     def draw_group(self, draw: Callable[[Canvas], None]) -> FormXObject:
         """Draw into a form XObject of the same coordinate system and return it."""

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from workers.engine.fonts import OPERATIONS, Cluster, Face, is_color_glyph, make_painter
 from workers.engine.prepared_images import Matrix, UndrawableError
-from workers.engine.svg.canvas import Canvas, FormXObject, MeshShading, Shading, format_numbers
-from workers.engine.svg.gradients import Components, make_shading
+from workers.engine.svg.canvas import Canvas, FormXObject, Shading, format_numbers
+from workers.engine.svg.gradients import AnyShading, GradientStop, make_gradient
 from workers.engine.svg.paths import SegmentPen, Segments, find_box, rectangle
 from workers.engine.svg.reader import DrawingBudget
 from workers.engine.svg.values import (
@@ -149,8 +149,8 @@ class _Painter:
         if self._has_failed or len(self._groups) != 1:
             return None
         group = self._groups[0]
-        form = group.canvas.finish(is_group=False, is_isolated=group.blends)
-        size = self._size + len(form.content)
+        form = group.canvas.finish(is_isolated=group.blends)
+        size = self._size + group.canvas.size
         return None if size > MAX_CONTENT else DrawnGlyph(form, size, self._uses_text_color)
 
     def _guard(self, name: str) -> Callable[..., None]:
@@ -295,45 +295,47 @@ class _Painter:
         return to_rgb(self._color)
 
     def _draw_gradient(self, kind: str, line: Any, coordinates: tuple[float, ...]) -> None:
-        stops, matrix = line.color_stops, self._matrices[-1]
-        _check(len(stops), MAX_STOPS)
-        offsets = [stop.offset for stop in stops]
-        _check_numbers((*coordinates, *offsets))
+        matrix = self._matrices[-1]
+        _check(len(line.color_stops), MAX_STOPS)
+        _check_numbers((*coordinates, *(stop.offset for stop in line.color_stops)))
         inverse = invert(matrix)
-        if not stops or inverse is None or not self._record(None):
+        if not line.color_stops or inverse is None or not self._record(None):
             return
-        make = partial(
-            make_shading,
+        stops = [
+            GradientStop(
+                stop.offset,
+                self._find_rgb(stop.color, is_foreground=stop.is_foreground),
+                round(stop.color.alpha / 255, 4),
+            )
+            for stop in line.color_stops
+        ]
+        paint = make_gradient(
             kind,
             coordinates,
+            stops,
             extend=line.extend.name.lower(),
             area=transform_box(inverse, self._find_area()),
             matrix=matrix,
         )
-        colors = [self._find_rgb(stop.color, is_foreground=stop.is_foreground) for stop in stops]
-        alphas = [round(stop.color.alpha / 255, 4) for stop in stops]
-        shading = make(zip(offsets, colors, strict=True))
-        if shading is None:
+        if paint is None:
             return
-        canvas = self._groups[-1].canvas
+        canvas, mask = self._groups[-1].canvas, paint.mask
         self._clip(canvas, _reduce(self._clips))
-        if len(set(alphas)) > 1:
-            mask = make(zip(offsets, [(alpha,) for alpha in alphas], strict=True))
-            assert mask is not None
+        if mask is None:
+            canvas.set_opacity(paint.opacity)
+        else:
             form = canvas.draw_group(lambda inner: self._fill(inner, mask))
             canvas.set_mask(form, is_luminosity=True)
-        else:
-            canvas.set_opacity(alphas[0])
-        self._fill(canvas, shading)
+        self._fill(canvas, paint.shading)
         canvas.restore()
 
-    def _fill(self, canvas: Canvas, shading: Shading | MeshShading | Components) -> None:
+    def _fill(self, canvas: Canvas, shading: AnyShading) -> None:
         """Fill the box with a shading, or with a colour or grey."""
-        if isinstance(shading, tuple):
+        if not isinstance(shading, Shading):
             canvas.set_color((shading[0], shading[len(shading) // 2], shading[-1]), is_stroke=False)
             self._draw_path(canvas, self._whole(), b"f\n")
             return
-        self._size += 60 * len(shading.stops) if isinstance(shading, Shading) else len(shading.data)
+        self._size += shading.size
         _check(self._size, MAX_CONTENT)
         canvas.draw_shading(shading)
 
@@ -342,7 +344,7 @@ class _Painter:
     def _finish(self, group: _Group) -> FormXObject:
         if group.form is None:
             group.form = group.canvas.finish(is_group=True, is_isolated=True)
-            self._size += len(group.form.content) + 200
+            self._size += group.canvas.size + 200
             _check(self._size, MAX_CONTENT)
         return group.form
 

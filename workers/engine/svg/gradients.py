@@ -7,16 +7,16 @@ as often as it is seen, and a sweep, which PDF has none of, as a fan of triangle
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from math import ceil, cos, floor, hypot, pi, sin
 from struct import pack
 from typing import Final, NamedTuple
 
+from workers.engine.pdf_writer import PreparedObject
 from workers.engine.prepared_images import Matrix
-from workers.engine.svg.canvas import MeshShading, Shading
+from workers.engine.svg.canvas import Shading, format_numbers
 from workers.engine.svg.conversion import Conversion
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.styles import SvgStyle, opacity, parse_color
@@ -42,6 +42,27 @@ _STEP: Final = 1e-5  # between stops at one offset, which a stitching function s
 Components = tuple[float, ...]
 Stop = tuple[float, Components]
 Stops = tuple[Stop, ...]
+# A colour or grey where a gradient is one.
+AnyShading = Shading | Components
+
+_SPACES: Final = {3: b"/DeviceRGB", 1: b"/DeviceGray"}  # by the number of components
+_BYTES_PER_STOP: Final = 60
+
+
+class GradientStop(NamedTuple):
+    """A gradient stop."""
+
+    offset: float
+    color: RGB
+    opacity: float
+
+
+class GradientPaint(NamedTuple):
+    """The shading of a gradient, and a second one for its opacity where that varies."""
+
+    shading: AnyShading
+    opacity: float  # of all stops, where it is constant
+    mask: AnyShading | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +123,40 @@ class _Line:
         )
 
 
-def make_shading(
+def make_gradient(
     kind: str,
     coordinates: Sequence[float],
-    stops: Iterable[Stop],
+    stops: Sequence[GradientStop],
     *,
     extend: str,
     area: Box,
     matrix: Matrix,
-) -> Shading | MeshShading | Components | None:
-    """Return the shading of a gradient in its own coordinates, which `matrix` maps to form space.
+) -> GradientPaint | None:
+    """Return the paint of a gradient in its own coordinates, which `matrix` maps to form space.
 
     `coordinates` are the ends of a `linear` gradient, the circles (x, y, radius) of a `radial` one, or
     the centre and two angles in radians of a `sweep`. `extend` is pad, repeat or reflect; `area`
-    contains what is seen, in the coordinates of the gradient. Returns a colour where the gradient is
-    one, None where it paints nothing.
+    contains what is seen, in the coordinates of the gradient. Returns None where it paints nothing.
     """
-    line = _Line(tuple(sorted(stops, key=lambda stop: stop[0])), extend)
+    stops = sorted(stops, key=lambda stop: stop.offset)
+
+    def make(*colors: Components) -> AnyShading | None:
+        offsets = (stop.offset for stop in stops)
+        line = _Line(tuple(zip(offsets, colors, strict=True)), extend)
+        return _make_shading(kind, coordinates, line, area, matrix)
+
+    shading = make(*(stop.color for stop in stops))
+    if shading is None:
+        return None
+    opacities = [stop.opacity for stop in stops]
+    if len(set(opacities)) == 1:
+        return GradientPaint(shading, opacities[0], None)
+    return GradientPaint(shading, 1.0, make(*((each,) for each in opacities)))
+
+
+def _make_shading(
+    kind: str, coordinates: Sequence[float], line: _Line, area: Box, matrix: Matrix
+) -> AnyShading | None:
     if kind == "sweep":
         if len({color for _, color in line.stops}) == 1:
             return line.stops[0][1]
@@ -142,13 +180,38 @@ def make_shading(
 def _make_axial(
     kind: int, start: Sequence[float], change: Sequence[float], stops: Stops, matrix: Matrix
 ) -> Shading:
-    """Return a shading whose coordinates change linearly with the offset."""
+    """Return a shading of type 2 or 3 whose coordinates change linearly with the offset."""
     first, last = min(stops[0][0], 0.0), max(stops[-1][0], 1.0)
     scaled = [((offset - first) / (last - first), color) for offset, color in stops]
     coordinates = [
         value + at * step for at in (first, last) for value, step in zip(start, change, strict=True)
     ]
-    return Shading(kind, tuple(coordinates), _separate(scaled), matrix)
+    stops = _separate(scaled)
+    written = (
+        b"<< /ShadingType %d /ColorSpace %b /Coords [%b] /Function %b /Extend [true true] >>"
+        % (kind, _SPACES[len(stops[0][1])], format_numbers(coordinates), _write_function(stops))
+    )
+    return Shading(PreparedObject((written,)), matrix, _BYTES_PER_STOP * len(stops))
+
+
+def _write_function(stops: Stops) -> bytes:
+    """Return the interpolation of colour stops as stitched linear functions (ISO 32000-1, 7.10.4)."""
+    stops = ((0.0, stops[0][1]), *stops) if stops[0][0] > 0 else stops
+    stops = (*stops, (1.0, stops[-1][1])) if stops[-1][0] < 1 else stops
+    functions = [
+        _EXPONENTIAL % (format_numbers(before), format_numbers(after))
+        for (_, before), (_, after) in pairwise(stops)
+    ]
+    if len(functions) == 1:
+        return functions[0]
+    return b"<< /FunctionType 3 /Domain [0 1] /Functions [%b] /Bounds [%b] /Encode [%b] >>" % (
+        b" ".join(functions),
+        format_numbers(offset for offset, _ in stops[1:-1]),
+        b" ".join([b"0 1"] * len(functions)),
+    )
+
+
+_EXPONENTIAL: Final = b"<< /FunctionType 2 /Domain [0 1] /N 1 /C0 [%b] /C1 [%b] >>"
 
 
 def _separate(stops: Sequence[Stop]) -> Stops:
@@ -214,9 +277,7 @@ def _cut_at_point(stops: Stops, radius: float, growth: float) -> Stops:
 # --- sweep ------------------------------------------------------------------------------------
 
 
-def _make_sweep(
-    numbers: Sequence[float], line: _Line, area: Box, matrix: Matrix
-) -> MeshShading | Components:
+def _make_sweep(numbers: Sequence[float], line: _Line, area: Box, matrix: Matrix) -> AnyShading:
     x, y, start, end = numbers
     span = end - start
     if span < 0:
@@ -253,8 +314,8 @@ def _find_angles(line: _Line, start: float, span: float) -> list[float]:
     return angles if angles[-1] == turn else [*angles, turn]
 
 
-def _make_mesh(vertices: Sequence[tuple[float, float, Components]], matrix: Matrix) -> MeshShading:
-    """Return triangles with colours at their corners (ISO 32000-1, 8.7.4.5.5)."""
+def _make_mesh(vertices: Sequence[tuple[float, float, Components]], matrix: Matrix) -> Shading:
+    """Return triangles with colours at their corners, a shading of type 4 (ISO 32000-1, 8.7.4.5.5)."""
     xs, ys = [x for x, *_ in vertices], [y for _, y, _ in vertices]
     left, bottom = min(xs), min(ys)
     width, height = max(xs) - left, max(ys) - bottom
@@ -268,8 +329,17 @@ def _make_mesh(vertices: Sequence[tuple[float, float, Components]], matrix: Matr
         )
         for x, y, color in vertices
     )
-    decode = (left, left + width, bottom, bottom + height)
-    return MeshShading(data, decode, len(vertices[0][2]), matrix)
+    components = len(vertices[0][2])
+    entries = (
+        b"/ShadingType 4 /ColorSpace %b /BitsPerFlag 8 /BitsPerCoordinate 16 /BitsPerComponent 8"
+        b" /Decode [%b%b]"
+        % (
+            _SPACES[components],
+            format_numbers((left, left + width, bottom, bottom + height)),
+            b" 0 1" * components,
+        )
+    )
+    return Shading(PreparedObject((entries,), (data,)), matrix, len(data))
 
 
 def find_corners(area: Box) -> tuple[tuple[float, float], ...]:
@@ -280,22 +350,6 @@ def find_corners(area: Box) -> tuple[tuple[float, float], ...]:
 
 TAGS: Final = frozenset({"linearGradient", "radialGradient"})
 _MAX_STOPS: Final = 256
-
-
-class GradientStop(NamedTuple):
-    """A gradient stop."""
-
-    offset: float
-    color: RGB
-    opacity: float
-
-
-class GradientPaint(NamedTuple):
-    """A paint with a shading, and a second one for its opacity where that varies."""
-
-    gradient: Shading
-    opacity: float  # of all stops, where it is constant
-    mask: Shading | None
 
 
 def build_paint(
@@ -341,23 +395,18 @@ def build_paint(
     spread = attributes.get("spreadMethod", "pad")
     if spread in ("repeat", "reflect"):  # all of the axis is repeated
         stops = [stops[0]._replace(offset=0.0), *stops, last._replace(offset=1.0)]
-    make = partial(
-        make_shading,
+    paint = make_gradient(
         "linear" if is_linear else "radial",
         coordinates,
+        stops,
         extend=spread if spread in ("repeat", "reflect") else "pad",
         area=transform_box(inverse, area),
         matrix=matrix,
     )
-    gradient = make((stop.offset, stop.color) for stop in stops)
-    if not isinstance(gradient, Shading):
+    if paint is None or not isinstance(paint.shading, Shading):
         return last.color, last.opacity
-    conversion.budget.count_segments(len(gradient.stops))
-    if len({stop.opacity for stop in stops}) == 1:
-        return GradientPaint(gradient, last.opacity, None)
-    mask = make((stop.offset, (stop.opacity,)) for stop in stops)
-    assert isinstance(mask, Shading)
-    return GradientPaint(gradient, 1.0, mask)
+    conversion.budget.count_segments(paint.shading.size // _BYTES_PER_STOP)
+    return paint
 
 
 def _merge_attributes(chain: list[SvgElement]) -> dict[str, str]:

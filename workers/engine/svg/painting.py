@@ -11,8 +11,8 @@ from typing import Final
 from workers.engine.prepared_images import Matrix
 from workers.engine.svg.canvas import (
     Canvas,
+    FormXObject,
     Shading,
-    TilingPattern,
     format_number,
     format_numbers,
     uniform_scale,
@@ -35,8 +35,8 @@ from workers.engine.svg.values import (
 )
 
 SolidColor = tuple[RGB, float]
-AnyPaint = SolidColor | GradientPaint | TilingPattern
-BuildTilingPattern = Callable[[SvgElement, Box | None, UserSpace], TilingPattern | None]
+AnyPaint = SolidColor | GradientPaint | FormXObject
+BuildPattern = Callable[[SvgElement, Box | None, UserSpace], FormXObject | None]
 
 _CONTEXT: Final = {"context-fill": "fill", "context-stroke": "stroke"}
 _CAPS: Final = {"round": 1, "square": 2}
@@ -51,7 +51,7 @@ class Painter:
     """Paints the shapes of one drawing; `build_pattern` returns the pattern of a `pattern` element."""
 
     _conversion: Conversion
-    _build_pattern: BuildTilingPattern
+    _build_pattern: BuildPattern
 
     def paint(
         self, segments: Segments, style: SvgStyle, space: UserSpace, stated_length: float = 0.0
@@ -183,17 +183,18 @@ def apply_paint(
     canvas, alpha = space.canvas, alpha * space.alpha
     if paint is None or alpha <= 0:
         return
-    pattern: Shading | TilingPattern | None = None
+    pattern: Shading | FormXObject | None = None
     color, own, mask = (0.0, 0.0, 0.0), 1.0, None
-    if isinstance(paint, TilingPattern):
+    if isinstance(paint, FormXObject):
         pattern = paint
     elif isinstance(paint, GradientPaint):
-        pattern, own, mask = paint
+        assert isinstance(paint.shading, Shading)
+        pattern, own, mask = paint.shading, paint.opacity, paint.mask
     else:
         color, own = paint
     if own * alpha <= 0:
         return
-    if mask is not None:
+    if isinstance(mask, Shading):
         canvas.save()
         canvas.set_mask(canvas.draw_group(lambda c: c.draw_shading(mask)), is_luminosity=True)
     if pattern is None:

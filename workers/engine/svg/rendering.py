@@ -19,8 +19,8 @@ from workers.engine.prepared_images import (
 )
 from workers.engine.svg.canvas import (
     Canvas,
+    DrawnText,
     FormXObject,
-    TilingPattern,
     VectorImage,
     format_number,
     format_numbers,
@@ -246,7 +246,7 @@ class ElementRenderer:
 
     def _build_pattern(
         self, element: SvgElement, box: Box | None, space: UserSpace
-    ) -> TilingPattern | None:
+    ) -> FormXObject | None:
         """Return the pattern for a shape with a bounding box, None when it is empty."""
         conversion = self._conversion
         chain = conversion.follow_references(element, ("pattern",))
@@ -280,13 +280,8 @@ class ElementRenderer:
             inner = UserSpace(tile, inner.matrix, Viewport(1.0, 1.0), inner.depth)
         self.draw_children(owner, conversion.style_of(owner), inner)
         conversion.active_elements.discard(owner)
-        form = tile.finish(is_group=False)
-        return TilingPattern(
-            form,
-            width * scale,
-            height * scale,
-            multiply_matrices(matrix, (1 / scale, 0, 0, 1 / scale, 0, 0)),
-        )
+        matrix = multiply_matrices(matrix, (1 / scale, 0, 0, 1 / scale, 0, 0))
+        return tile.finish_tile(width * scale, height * scale, matrix)
 
     def _is_too_fine(
         self, matrix: tuple[float, ...], width: float, height: float, space: UserSpace
@@ -425,23 +420,17 @@ def _write_text(span: TextSpan, space: UserSpace, canvas: Canvas) -> None:
     assert span.y is not None
     size = font_size(span.style)
     a, b, c, d, e, f = multiply_matrices(space.matrix, (1, 0, 0, -1, span.x, span.y))
-    if not abs(a * d - b * c) > 1e-9 or not max(map(abs, (a, b, c, d, e, f))) < 1e9:
+    is_singular = not size or not abs(a * d - b * c) > 1e-9
+    if is_singular or not max(map(abs, (a, b, c, d, e, f))) < 1e9:
         return
-    canvas.write(b"BT %b Tc\n" % format_number(span.spacing))
+    canvas.write(b"BT\n")
     x = 0.0
     for run in span.runs:
         place = (a, b, c, d, e + a * x, f + b * x)
-        if run.clusters is None:
-            name, texts = canvas.use_font(run.face)
-            texts.append(run.text)
-            codes = run.face.encode(run.text)
-            show = b"TJ" if codes[:1] == b"[" else b"Tj"
-            operators = (name, format_number(size), format_numbers(place), codes, show)
-            canvas.write(b"%b %b Tf %b Tm %b %b\n" % operators)
-        else:
-            clusters = space_clusters(run, span.spacing / size)
-            canvas.defer_shaped_text(run.face, size, place, clusters)
-            canvas.write(b"%b Tc\n" % format_number(span.spacing))
+        spacing = span.spacing if run.clusters is None else 0.0  # which clusters have themselves
+        canvas.write(b"%b Tc %b Tm " % (format_number(spacing), format_numbers(place)))
+        clusters = space_clusters(run, span.spacing / size)
+        canvas.show_text(DrawnText(run.face, size, run.text, clusters))
         x += run.width * size + span.spacing * len(run.text)
     canvas.write(b"0 Tc ET\n")
 
@@ -542,4 +531,4 @@ def _draw(root: SvgElement, conversion: Conversion, width: float, height: float)
         raise UndrawableError(
             "The SVG nests rendered elements too deeply", advice=SIMPLER
         ) from None
-    return canvas.finish(is_group=False)
+    return canvas.finish(matrix=(1 / canvas.box[2], 0, 0, 1 / canvas.box[3], 0, 0))

@@ -245,15 +245,14 @@ def _split_clusters(text: str) -> list[str]:
     return parts
 
 
-def space_clusters(run: FaceRun, spacing: float) -> tuple[Cluster, ...]:
+def space_clusters(run: FaceRun, spacing: float) -> tuple[Cluster, ...] | None:
     """Return the clusters of a run with `spacing` em after each character."""
-    clusters = run.clusters or ()
-    if not spacing:
-        return clusters
+    if run.clusters is None or not spacing:
+        return run.clusters
     units = spacing * run.face.units
     return tuple(
         cluster._replace(advance=cluster.advance + round(units * len(cluster.text)))
-        for cluster in clusters
+        for cluster in run.clusters
     )
 
 
