@@ -554,7 +554,7 @@ class DryRunCanvas(PageCanvas):
         self.items = _DiscardingList()
         self.is_dry_run = True
         self.anchors: dict[str, float] = {}  # the distance of each from the top of the page
-        self.floats: dict[Any, None] = {}
+        self.floats: dict[Any, None] = {}  # in the order of their anchors
 
     def add_anchor(self, name: str, x: float, y: float, element: int | None = None) -> None:
         """Record an anchor; the first of equal names counts."""
@@ -570,6 +570,13 @@ class DryRunCanvas(PageCanvas):
 
     def report(self, problem: LayoutProblem | None) -> None:
         """Discard a problem: the final drawing reports it."""
+
+
+def trace(fragment: Fragment, page: LaidOutPage, values: PageValues) -> DryRunCanvas:
+    """Return the canvas of a dry run of a fragment on a page."""
+    canvas = DryRunCanvas(page, values)
+    fragment.draw(canvas, 0.0, 0.0)
+    return canvas
 
 
 class _DiscardingList(list[Any]):

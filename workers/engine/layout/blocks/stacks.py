@@ -124,12 +124,48 @@ FLOAT_BREAK: Final = "float"  # before a heading that waiting figures must not p
 _ON_SAME_PAGE: Final = frozenset(("", BreakTo.COLUMN.value, "area"))
 
 
+class PendingNote(NamedTuple):
+    """A note called in an earlier area, and its resume position; None is its beginning."""
+
+    call: str
+    resume: Resume
+
+
+class SetAside(NamedTuple):
+    """What waits for the next area of a flow: notes, figures that float, and a page break after these."""
+
+    notes: tuple[PendingNote, ...] = ()
+    figures: tuple[nodes.Container, ...] = ()
+    held_break: str = ""
+
+
+NOTHING: Final = SetAside()
+
+
 class StackResume(NamedTuple):
-    """A position in a stack: the child, the position in it, and whether a forced break led there."""
+    """A position in a stack: the child, the position in it, and whether a forced break led there.
+
+    That of a flow has what is set aside.
+    """
 
     child: int
     inner: Resume
     is_forced: bool
+    aside: SetAside = NOTHING
+
+
+def aside_of(resume: StackResume | None) -> SetAside:
+    """Return what waits at a position of a flow."""
+    return NOTHING if resume is None else resume.aside
+
+
+def set_aside(
+    resume: StackResume | None, aside: SetAside, otherwise: StackResume
+) -> StackResume | None:
+    """Return a position at which something waits; None is `otherwise` then, or stays None."""
+    if resume is None and aside == NOTHING:
+        return None
+    return (resume or otherwise)._replace(aside=aside)
 
 
 def foot_height_of(fragment: Fragment | None) -> float:

@@ -11,7 +11,7 @@ figures of its own text are tried, so that layout ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -24,6 +24,7 @@ from workers.engine.layout.blocks.columns import (
     balance_columns,
     fill_columns,
 )
+from workers.engine.layout.blocks.stacks import PendingNote
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
@@ -36,13 +37,7 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
 )
-from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.pages.footnotes import (
-    FootnoteFiller,
-    FootnoteFragment,
-    PendingNote,
-    used_height,
-)
+from workers.engine.layout.pages.footnotes import FootnoteFiller, FootnoteFragment, used_height
 from workers.engine.tree.nodes import (
     ColumnLayout,
     Container,
@@ -51,7 +46,6 @@ from workers.engine.tree.nodes import (
     ListItem,
     Paragraph,
 )
-from workers.engine.tree.page_values import PageValues
 from workers.engine.units import mm
 
 _AT_TOP: Final = mm(7)  # a heading above this starts the area, with its own margin
@@ -68,16 +62,6 @@ class FlowFloats(NamedTuple):
 
 
 NO_FLOATS: Final = FlowFloats({}, {})
-
-
-class FloatQueue(NamedTuple):
-    """The figures that wait for the next area, and the page break that waits for them."""
-
-    waiting: tuple[Container, ...] = ()
-    held_break: str = ""
-
-
-EMPTY_QUEUE: Final = FloatQueue()
 
 
 def find_floats(blocks: Sequence[AnyBlock]) -> FlowFloats:
@@ -192,81 +176,38 @@ def edge_of(node: Container) -> FloatTo:
     return node.floating.to
 
 
-# --- the state of areas ------------------------------------------------------------------
+# --- areas -------------------------------------------------------------------------------
 
-FillText = Callable[[LayoutContext, Region], "Fragment | None"]
-
-
-class SavedState(NamedTuple):
-    """State that the filling of an area changes: figures that wait or are placed, and pending notes."""
-
-    queue: FloatQueue
-    taken: frozenset[Container]
-    pending: tuple[PendingNote, ...]
-
-
-class Trace(NamedTuple):
-    """Findings of a dry run: the anchors in the text of an area, and whether it starts with a title."""
-
-    floats: Sequence[Container]
-    starts_with_heading: bool
+# Fills the text of an area from a position on; figures around it are placed.
+FillText = Callable[
+    [LayoutContext, Region, stacks.StackResume | None, PlacedFloats], Fragment | None
+]
 
 
 class FloatFiller:
-    """Fills the areas of one flow on one page; `queue` is what the next area starts with."""
+    """Fills the areas of one flow on one page."""
 
     def __init__(
         self,
         context: LayoutContext,
-        page: LaidOutPage,
-        values: PageValues,
-        *,
+        dry_run: Callable[[Fragment], DryRunCanvas],
         floats: FlowFloats,
-        queue: FloatQueue,
         notes: FootnoteFiller | None,
     ) -> None:
-        self.queue = queue
         self.context = context
-        self._page = page
-        self._values = values
+        self.dry_run = dry_run
         self._floats = floats
-        self.notes = notes
-        self.around = PlacedFloats()  # the figures that span the columns being filled
-        self.taken: frozenset[Container] = frozenset()  # placed in the area that is being filled
+        self._notes = notes
 
-    def save(self) -> SavedState:
-        """Return the state that a trial changes."""
-        pending = () if self.notes is None else self.notes.pending
-        return SavedState(self.queue, self.taken, pending)
-
-    def restore(self, state: SavedState) -> None:
-        """Return to a saved state."""
-        self.queue, self.taken = state.queue, state.taken
-        if self.notes is not None:
-            self.notes.pending = state.pending
-
-    def take(self, node: Container, fragment: Fragment) -> None:
-        """Count a figure as placed in this area, and the notes called in it as called here."""
-        self.taken |= {node}
-        if self.notes is not None:
-            self.notes.add_calls(fragment)
+    def find_notes(self, fragment: Fragment) -> tuple[PendingNote, ...]:
+        """Return the notes called in a figure."""
+        calls = [] if self._notes is None else self._notes.find_calls(fragment)
+        return tuple([PendingNote(call, None) for call, _ in calls])
 
     def precedes(self, one: Container, other: Container) -> bool:
         """Return whether a figure stands before another in the document."""
         order = self._floats.order
         return order.get(one, 0) < order.get(other, 0)
-
-    def has_in_columns(self, node: Container) -> bool:
-        """Return whether an earlier figure is placed in the columns."""
-        spanning = self.around.nodes
-        return any(one not in spanning and self.precedes(one, node) for one in self.taken)
-
-    def trace(self, fragment: Fragment) -> Trace:
-        """Return the figures whose anchors stand in a fragment, in order."""
-        canvas = DryRunCanvas(self._page, self._values)
-        fragment.draw(canvas, 0.0, 0.0)
-        headings = canvas.outline
-        return Trace(list(canvas.floats), bool(headings) and headings[0].y < _AT_TOP)
 
     def lay_out(self, node: Container, width: float) -> Fragment:
         """Lay out a figure, which is never broken."""
@@ -274,55 +215,46 @@ class FloatFiller:
         assert fragment is not None
         return fragment
 
-    def fill_around(self, fill: FillText, region: Region) -> Fragment | None:
-        """Fill the text of an area, up to the end of the section of a waiting figure."""
-        ends = (self._floats.ends.get(node) for node in self.queue.waiting)
+    def context_of(self, waiting: Sequence[Container]) -> LayoutContext:
+        """Return the context of text that ends with the section of a waiting figure."""
+        ends = (self._floats.ends.get(node) for node in waiting)
         section_ends = frozenset(end for end in ends if end is not None)
-        return fill(self.context._replace(section_ends=section_ends), region)
+        return self.context._replace(section_ends=section_ends)
 
     def fill(
-        self, _context: LayoutContext, blocks: Sequence[AnyBlock], region: Region, resume: Resume
-    ) -> Fragment | None:
-        """Fill an area of one column."""
-        self.taken = frozenset()
-        return self._fill_column(_context, blocks, region, resume, accepts=_accept_all)
-
-    def fill_columns(
-        self, blocks: Sequence[AnyBlock], columns: ColumnLayout, region: Region, resume: Resume
-    ) -> Fragment | None:
-        """Fill an area of several columns, which figures may span."""
-        self.taken = frozenset()
-
-        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
-            def fill_all(fill: FillFunction, room: Region) -> ColumnsFragment | None:
-                return fill_columns(context, blocks, columns, room, resume, fill=fill)
-
-            column = partial(self._fill_column, accepts=_accept_in_column)
-            return fill_balanced(fill_all, column, inner, self.notes, may_balance=self._is_text)
-
-        area = AreaFill(self, blocks, region, resume, fill, _accept_spanning, spans_columns=True)
-        return area.fill()
-
-    def _is_text(self, filled: ColumnsFragment) -> bool:
-        """Return whether no figure is in the columns or waits, though some may around them."""
-        parts = (fragment for _, fragment in filled.columns)
-        return not self.queue.waiting and not any(isinstance(p, FloatingFragment) for p in parts)
-
-    def _fill_column(
         self,
         _context: LayoutContext,
         blocks: Sequence[AnyBlock],
         region: Region,
         resume: Resume,
         *,
-        accepts: Callable[[Container], bool],
+        around: PlacedFloats | None = None,
     ) -> Fragment | None:
-        fill_text = stacks.lay_out_stack if self.notes is None else self.notes.fill
+        """Fill an area of one column, or one of the columns that the figures `around` span."""
+        fill_text = stacks.lay_out_stack if self._notes is None else self._notes.fill
 
-        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
-            return fill_text(context, blocks, inner, resume)
+        def fill(
+            context: LayoutContext, inner: Region, at: Resume, _placed: PlacedFloats
+        ) -> Fragment | None:
+            return fill_text(context, blocks, inner, at)
 
-        return AreaFill(self, blocks, region, resume, fill, accepts).fill()
+        return AreaFill(self, blocks, region, resume, fill, around=around).fill()
+
+    def fill_columns(
+        self, blocks: Sequence[AnyBlock], columns: ColumnLayout, region: Region, resume: Resume
+    ) -> Fragment | None:
+        """Fill an area of several columns, which figures may span."""
+
+        def fill(
+            context: LayoutContext, inner: Region, at: Resume, around: PlacedFloats
+        ) -> Fragment | None:
+            def fill_all(fill: FillFunction, room: Region) -> ColumnsFragment | None:
+                return fill_columns(context, blocks, columns, room, at, fill=fill)
+
+            column = partial(self.fill, around=around)
+            return fill_balanced(fill_all, column, inner, self._notes)
+
+        return AreaFill(self, blocks, region, resume, fill, spans_columns=True).fill()
 
 
 def fill_balanced(
@@ -330,38 +262,29 @@ def fill_balanced(
     fill: FillFunction,
     region: Region,
     notes: FootnoteFiller | None,
-    *,
-    may_balance: Callable[[ColumnsFragment], bool] = lambda _: True,
 ) -> ColumnsFragment | None:
     """Fill the columns of an area; those before the end of the flow or a page break may be balanced.
 
-    `fill_all` fills them one by one by `fill`, which adds notes by `notes`. Columns whose notes continue
-    in the next area stay as they are.
+    `fill_all` fills them one by one by `fill`, which adds notes by `notes`. Columns with figures, or whose
+    figures or notes continue in the next area, stay as they are.
     """
-    before = () if notes is None else notes.pending
     filled = fill_all(fill, region)
-    if filled is None or not filled.layout.is_balanced or not may_balance(filled):
+    if filled is None or not filled.layout.is_balanced:
         return filled
-    if filled.resume is not None and filled.forced not in _PAGE_BREAKS:
+    if filled.resume is not None and (
+        filled.resume.aside != stacks.NOTHING or filled.forced not in _PAGE_BREAKS
+    ):
         return filled
-    if notes is None:
-
-        def try_without_notes(height: float) -> ColumnsFragment | None:
-            room = Region(region.width, height, is_top=False, top=region.top)
-            return fill_all(stacks.lay_out_stack, room)
-
-        return balance_columns(filled, try_without_notes)
-    if notes.pending:
+    if any(isinstance(column, FloatingFragment) for _, column in filled.columns):
         return filled
 
     def try_height(height: float) -> ColumnsFragment | None:
-        notes.pending = before
-        trial = fill_all(partial(notes.fill, most=height), region._replace(is_top=False))
-        return None if notes.pending else trial
+        if notes is None:
+            room = Region(region.width, height, is_top=False, top=region.top)
+            return fill_all(stacks.lay_out_stack, room)
+        return fill_all(partial(notes.fill, most=height), region._replace(is_top=False))
 
-    best = balance_columns(filled, try_height, _text_height)
-    notes.pending = ()
-    return best
+    return balance_columns(filled, try_height, _text_height)
 
 
 def _text_height(fragment: Fragment) -> float:
@@ -388,29 +311,28 @@ class AreaFill:
         region: Region,
         resume: Resume,
         fill: FillText,
-        accepts: Callable[[Container], bool],
         *,
         spans_columns: bool = False,
+        around: PlacedFloats | None = None,
     ) -> None:
         self._state = state
         self._spans_columns = spans_columns
+        self._around = around  # the figures that span columns, of which this is one
         self._region = region
-        self._start = resume or stacks.StackResume(0, None, False)
+        self._start: stacks.StackResume | None = resume
         self._over = stacks.StackResume(len(blocks), None, False)
         self._fill = fill
-        self._accepts = accepts
         self._placed = PlacedFloats()
-        self._before = state.save()  # with the figures placed so far, without the text
+        # What waits with the figures placed so far, before the text and after it.
+        self._before = self._after = stacks.aside_of(resume)
 
     def fill(self) -> Fragment | None:
         """Return the area with its text and figures, None where nothing of them fits."""
         self._place_waiting()
-        state = self._state
         if self._is_held() or self._placed.is_alone or self._has_little_room():
             return self._make_fragment(None)
-        self._before = state.save()
         body = self._fill_text()
-        if not self._before.queue.waiting:
+        if not self._before.figures:
             body = self._place_new(body)
         if body is not None:
             body = self._place_last(self._let_rest_wait(body))
@@ -418,12 +340,17 @@ class AreaFill:
             return None
         return self._make_fragment(body)
 
+    def _accepts(self, node: Container) -> bool:
+        """Return whether a figure stands here: across columns, or in one of them."""
+        spans = node.floating is not None and node.floating.spans_columns
+        return spans if self._spans_columns else not spans or self._around is None
+
     # --- figures of earlier areas -------------------------------------------------------------------
 
     def _place_waiting(self) -> None:
         """Place figures that wait, as many as fit one after the other."""
         state = self._state
-        while (waiting := state.queue.waiting) and self._accepts(waiting[0]):
+        while (waiting := self._before.figures) and self._accepts(waiting[0]):
             node = waiting[0]
             if self._is_below_columns(node):
                 return
@@ -439,16 +366,19 @@ class AreaFill:
                 )
                 placed = replace(placed, problems=(problem,))
             self._placed = placed
-            state.queue = state.queue._replace(waiting=waiting[1:])
-            state.take(node, fragment)
+            self._before = self._after = self._take(fragment, waiting[1:])
+
+    def _take(self, fragment: Fragment, waiting: tuple[Container, ...]) -> stacks.SetAside:
+        """Return what waits before the text once a figure is placed, whose notes are called here."""
+        notes = (*self._before.notes, *self._state.find_notes(fragment))
+        return self._before._replace(notes=notes, figures=waiting)
 
     def _is_held(self) -> bool:
         """Return whether the text waits for figures; around columns, they are filled with these."""
-        queue = self._state.queue
-        return bool(queue.held_break) and not (self._spans_columns and queue.waiting)
+        return bool(self._before.held_break) and not (self._spans_columns and self._before.figures)
 
     def _has_little_room(self) -> bool:
-        if not self._placed or self._start == self._over:
+        if not self._placed or (self._start is not None and self._is_over(self._start)):
             return False
         room = self._region.height - sum(self._heights(self._placed))
         return room < self._region.height * _MIN_TEXT
@@ -463,24 +393,27 @@ class AreaFill:
         is_top = region.is_top and not self._placed
         top = None if region.top is None else region.top + above
         inner = Region(region.width, max(height, 0.0), is_top, bottom, top=top)
-        if self._spans_columns:
-            self._state.around = self._placed
-        return self._state.fill_around(self._fill, inner)
+        context, before = self._state.context_of(self._before.figures), self._before
+        start = stacks.set_aside(self._start, before, stacks.StackResume(0, None, True))
+        body = self._fill(context, inner, start, self._placed)
+        after = before if body is None else stacks.aside_of(body.resume)
+        # Figures wait beside a text; columns place them or find others.
+        self._after = after if self._spans_columns else before._replace(notes=after.notes)
+        return body
 
     def _place_new(self, body: Fragment | None) -> Fragment | None:
         """Place figures of this area while their anchors stay in it; return the text around them."""
-        state = self._state
         for _ in range(MAX_NEW):
             if body is None:
                 break
-            found = state.trace(body)
-            node = self._find_next(found.floats)
+            found = self._state.dry_run(body)
+            node = self._find_next(found.floats, body)
             if node is None:
                 break
             to = edge_of(node)
-            if to is FloatTo.TOP and found.starts_with_heading:
+            if to is FloatTo.TOP and found.outline and found.outline[0].y < _AT_TOP:
                 to = FloatTo.BOTTOM  # a figure above the title would belong to the section before
-            if not self._keeps_order(node, to):
+            if not self._keeps_order(node, to, body):
                 break
             trial = self._try(node, to)
             if trial is None:
@@ -501,64 +434,63 @@ class AreaFill:
         `waiting` are the figures that wait then, None for those of before; `least` is a text of which
         nothing may go.
         """
-        state = self._state
-        fragment = state.lay_out(node, self._region.width)
-        placed, after = self._placed, state.save()
-        state.restore(self._before)
-        state.take(node, fragment)
-        if waiting is not None:
-            state.queue = state.queue._replace(waiting=waiting)
-        before = state.save()
-        self._placed = placed.add(node, fragment, to)
+        fragment = self._state.lay_out(node, self._region.width)
+        known = self._placed, self._before, self._after
+        self._before = self._take(fragment, self._before.figures if waiting is None else waiting)
+        self._placed = self._placed.add(node, fragment, to)
         trial = self._fill_text()
         is_cut = trial is not None and least is not None and self._is_cut(trial, least)
         if trial is None or is_cut or not self._holds(trial, node):
-            self._placed = placed
-            state.restore(after)
+            self._placed, self._before, self._after = known
             return None
-        self._before = before
         return trial
 
-    def _find_next(self, anchors: Sequence[Container]) -> Container | None:
+    def _find_next(self, anchors: Iterable[Container], body: Fragment) -> Container | None:
         """Return the next figure to place: the first deferred one, or the next in the text."""
-        waiting = self._state.queue.waiting
-        new = waiting or [node for node in anchors if node not in self._state.taken]
+        new = self._after.figures or self._find_new(anchors, body)
         return new[0] if new and self._accepts(new[0]) else None
 
-    def _keeps_order(self, node: Container, to: FloatTo) -> bool:
+    def _find_new(self, anchors: Iterable[Container], body: Fragment) -> list[Container]:
+        """Return the figures of a text that are not placed."""
+        placed = {*self._placed.nodes, *_figures_in(body)}
+        if self._around is not None:
+            placed.update(self._around.nodes)
+        return [node for node in anchors if node not in placed]
+
+    def _keeps_order(self, node: Container, to: FloatTo, body: Fragment) -> bool:
         if to is FloatTo.PAGE or not self._placed.takes(to):
             return False
         if not self._spans_columns:
             return not self._is_below_columns(node)
         # Figures in the columns stand below one at the top, and above one at the bottom.
-        return to is FloatTo.BOTTOM or not self._state.has_in_columns(node)
+        is_first = not any(self._state.precedes(one, node) for one in _figures_in(body))
+        return to is FloatTo.BOTTOM or is_first
 
     def _is_below_columns(self, node: Container) -> bool:
         """Return whether an earlier figure stands below the column."""
-        if self._spans_columns:
+        if self._around is None:
             return False
-        return any(self._state.precedes(other, node) for other, _ in self._state.around.bottoms)
+        return any(self._state.precedes(other, node) for other, _ in self._around.bottoms)
 
     def _holds(self, trial: Fragment, node: Container) -> bool:
         """Return whether the text has the anchors of its figures, and none before `node` waits."""
         above, below = self._heights(self._placed)
         if above + trial.height + below > self._region.height + EPSILON:
             return False
-        state = self._state
-        if any(state.precedes(other, node) for other in state.queue.waiting):
+        if any(self._state.precedes(other, node) for other in self._after.figures):
             return False
-        return set(self._placed.nodes) <= set(state.trace(trial).floats)
+        return set(self._placed.nodes) <= set(self._state.dry_run(trial).floats)
 
     def _place_last(self, body: Fragment | None) -> Fragment | None:
         """Place figures that wait below text that ends here, instead of alone in the next area."""
         for _ in range(MAX_NEW):
-            waiting = self._state.queue.waiting
+            waiting = self._after.figures
             if body is None or not waiting or not self._ends_here(body):
                 break
             node, rest = waiting[0], waiting[1:]
             if not self._accepts(node) or edge_of(node) is FloatTo.PAGE:
                 break
-            if not self._keeps_order(node, FloatTo.BOTTOM):
+            if not self._keeps_order(node, FloatTo.BOTTOM, body):
                 break
             # Those around columns are found by filling these again.
             left = None if self._spans_columns else rest
@@ -570,50 +502,44 @@ class AreaFill:
 
     def _ends_here(self, body: Fragment) -> bool:
         """Return whether the text of the section, or before a page break, ends in this area."""
-        is_over = body.resume is None or body.resume == self._over
-        return is_over or bool(self._state.queue.held_break) or body.forced in _SECTION_BREAKS
+        is_over = body.resume is None or self._is_over(body.resume)
+        return is_over or bool(self._after.held_break) or body.forced in _SECTION_BREAKS
+
+    def _is_over(self, at: stacks.StackResume) -> bool:
+        return at.child >= self._over.child
 
     def _is_cut(self, trial: Fragment, body: Fragment) -> bool:
         """Return whether a trial has less text than there was before."""
         if body.forced == stacks.FLOAT_BREAK:
             return False
-        return (trial.resume or self._over) != (body.resume or self._over)
+        return (trial.resume or self._over)[:3] != (body.resume or self._over)[:3]
 
     def _let_rest_wait(self, body: Fragment) -> Fragment | None:
         """Defer the figures that are not placed; their sections end the text."""
-        state = self._state
-        anchors = state.trace(body).floats
-        known = set(state.queue.waiting)
-        rest = tuple(a for a in anchors if a not in state.taken and a not in known)
+        new = self._find_new(self._state.dry_run(body).floats, body)
+        rest = [node for node in new if node not in self._after.figures]
         if not rest:
             return body
-        queue = self._before.queue
-        waiting = (*queue.waiting, *rest)
-        state.restore(self._before._replace(queue=queue._replace(waiting=waiting)))
+        before, waiting = self._before, (*self._before.figures, *rest)
+        self._before = before._replace(figures=waiting)
         shorter = self._fill_text()
-        if shorter is None:
-            return None
-        here = set(state.trace(shorter).floats)
-        state.queue = state.queue._replace(
-            waiting=tuple(node for node in waiting if node in here or node in queue.waiting)
-        )
+        self._before = before
+        here = () if shorter is None else self._state.dry_run(shorter).floats
+        kept = {*before.figures, *here}
+        self._after = self._after._replace(figures=tuple([n for n in waiting if n in kept]))
         return shorter
 
     # --- the result ---------------------------------------------------------------------------------
 
     def _make_fragment(self, body: Fragment | None) -> Fragment:
-        state = self._state
-        resume = self._start if body is None else body.resume
-        forced = "" if body is None else body.forced
-        queue = state.queue
-        if forced == stacks.FLOAT_BREAK:
-            forced = ""
-        if queue.waiting and resume is None:
-            resume = self._over
-        if queue.waiting and forced in _PAGE_BREAKS:
-            state.queue, forced = queue._replace(held_break=forced), ""
-        elif queue.held_break and not queue.waiting:
-            state.queue, forced = EMPTY_QUEUE, queue.held_break
+        after = self._after
+        forced = "" if body is None or body.forced == stacks.FLOAT_BREAK else body.forced
+        if after.figures and forced in _PAGE_BREAKS:
+            after, forced = after._replace(held_break=forced), ""
+        elif after.held_break and not after.figures:
+            after, forced = after._replace(held_break=""), after.held_break
+        start = self._start or stacks.StackResume(0, None, False)
+        resume = stacks.set_aside(start if body is None else body.resume, after, self._over)
         if not self._placed and body is not None and (body.resume, body.forced) == (resume, forced):
             return body
         height = self._region.height if self._placed else (0.0 if body is None else body.height)
@@ -665,13 +591,8 @@ class AreaFill:
             y, margin = y + fragment.height, bottom
 
 
-def _accept_all(_node: Container) -> bool:
-    return True
-
-
-def _accept_spanning(node: Container) -> bool:
-    return node.floating is not None and node.floating.spans_columns
-
-
-def _accept_in_column(node: Container) -> bool:
-    return not _accept_spanning(node)
+def _figures_in(body: Fragment) -> list[Container]:
+    """Return the figures placed in the columns of a text."""
+    columns = body.columns if isinstance(body, ColumnsFragment) else ()
+    areas = [area for _, area in columns if isinstance(area, FloatingFragment)]
+    return [placed.node for area in areas for placed in area.floats]

@@ -16,10 +16,14 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import (
+    PendingNote,
+    SetAside,
     StackFragment,
     StackResume,
+    aside_of,
     foot_height_of,
     lay_out_stack,
+    set_aside,
 )
 from workers.engine.layout.context import (
     EPSILON,
@@ -34,22 +38,13 @@ from workers.engine.layout.context import (
     WholeFragment,
     format_mm,
 )
-from workers.engine.layout.display import LaidOutPage
 from workers.engine.tree.nodes import Note
-from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.counters import Footnotes
 
 MAX_TRIALS: Final = 8  # to end an area so that its notes are whole, and again with one split
 MAX_CARRIED_SHARE: Final = 0.8  # of an area, for pending notes, if there is content too
 _MAX_EMPTY_SHARE: Final = 0.1  # of an area: not more is left empty to keep a note whole
 _MIN_LINES: Final = 2  # of a note before it is split
-
-
-class PendingNote(NamedTuple):
-    """A note called in an earlier area, and its resume position; None is its beginning."""
-
-    call: str
-    resume: Resume
 
 
 @dataclass(slots=True)
@@ -134,56 +129,49 @@ class _Trial(NamedTuple):
 
 
 class FootnoteFiller:
-    """Fills the areas of one flow on one page; `pending` are the notes that continue in the next."""
+    """Fills the areas of one flow on one page."""
 
     def __init__(
         self,
         context: LayoutContext,
         footnotes: Footnotes,
-        page: LaidOutPage,
-        values: PageValues,
-        pending: tuple[PendingNote, ...] = (),
+        dry_run: Callable[[Fragment], DryRunCanvas],
     ) -> None:
-        self.pending = pending
         self._context = context
         self.footnotes = footnotes
-        self._page = page
-        self._values = values
-        self._has_added = False  # calls in figures that float are not in the order of notes
+        self._dry_run = dry_run
 
     def fill(
         self,
         context: LayoutContext,
         blocks: Sequence[AnyBlock],
         region: Region,
-        resume: Resume = None,
+        resume: StackResume | None = None,
         *,
-        collapses_top: bool = False,
         most: float = inf,
     ) -> Fragment | None:
-        """Fill a region like `lay_out_stack`, with the notes called in it at the bottom.
+        """Fill a region like `lay_out_stack`, with pending notes and those called in it at the bottom.
 
         The content is at most `most` high, in points. The fragment has a resume position behind the
         last block as long as notes are pending.
         """
+        over = StackResume(len(blocks), None, False)
+        pending = aside_of(resume).notes
 
         def lay_out(height: float, *, is_top: bool) -> Fragment | None:
             height = min(height, most)
             bottom = None if region.bottom is None else height
             given = Region(region.width, height, is_top, bottom, top=region.top)
-            return lay_out_stack(context, blocks, given, resume, collapses_top=collapses_top)
+            return lay_out_stack(context, blocks, given, resume)
 
-        area = _HeightSearch(self, region, lay_out, is_over=_is_over(blocks, resume))
-        trial = area.search()
+        is_over = resume is not None and resume.child >= over.child
+        trial = _HeightSearch(self, region, pending, lay_out, is_over=is_over).search()
         if trial is None:
             return self._notes_only(region, resume)
-        if self._has_added and trial.note_stack is not None and not trial.rest:
-            trial = self._sort_notes(trial, region.width)
-        self.pending = trial.rest
-        resume_position, forced = trial.body.resume, trial.body.forced
-        if resume_position is None and self.pending:
-            resume_position = StackResume(len(blocks), None, False)
-        if trial.note_stack is None and not self.pending:
+        # Those of figures that float are pending, but not in the order of the document.
+        if trial.note_stack is not None and not trial.rest and not all(n.resume for n in pending):
+            trial = self._sort_notes(trial, pending, region.width)
+        if trial.note_stack is None and not trial.rest:
             return trial.body
         return FootnoteFragment(
             trial.body,
@@ -191,19 +179,23 @@ class FootnoteFiller:
             self.footnotes,
             region.width,
             region.height,
-            resume_position,
-            forced,
+            set_aside(trial.body.resume, SetAside(trial.rest), over),
+            trial.body.forced,
         )
 
     def fill_clipped(
-        self, fill_to: Callable[[float], Fragment | None], width: float, height: float
+        self,
+        fill_to: Callable[[float], Fragment | None],
+        width: float,
+        height: float,
+        pending: tuple[PendingNote, ...],
     ) -> Fragment:
         """Fill an area that no other follows: all of its notes must fit, or are reported."""
-        body, notes, need, reserved = fill_to(height), self.pending, 0.0, 0.0
+        body, notes, need, reserved = fill_to(height), pending, 0.0, 0.0
         for _ in range(MAX_TRIALS):
             calls = [] if body is None else self.find_calls(body)
             names = [call for call, y in calls if y < height - reserved]
-            notes = (*self.pending, *(PendingNote(name, None) for name in names))
+            notes = (*pending, *(PendingNote(name, None) for name in names))
             need = self._height_of(notes, width)
             if need <= reserved + EPSILON:
                 break
@@ -211,7 +203,6 @@ class FootnoteFiller:
             body = fill_to(height - reserved)
         if not notes and body is not None:
             return body
-        self.pending = ()
         note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
         fragment = FootnoteFragment(body, note_stack, self.footnotes, width, height, None)
         if need > reserved + EPSILON:
@@ -239,19 +230,12 @@ class FootnoteFiller:
 
     def find_calls(self, fragment: Fragment) -> list[tuple[str, float]]:
         """Return the note calls in a fragment in order, each with the top of its line."""
-        canvas, known = DryRunCanvas(self._page, self._values), self.footnotes.by_call
-        fragment.draw(canvas, 0.0, 0.0)
-        return [(name, y) for name, y in canvas.anchors.items() if name in known]
+        anchors, known = self._dry_run(fragment).anchors, self.footnotes.by_call
+        return [(name, y) for name, y in anchors.items() if name in known]
 
-    def add_calls(self, fragment: Fragment) -> None:
-        """Reserve the next area for the notes called in a figure that floats there."""
-        added = tuple(PendingNote(call, None) for call, _ in self.find_calls(fragment))
-        self.pending = (*self.pending, *added)
-        self._has_added = self._has_added or bool(added)
-
-    def _sort_notes(self, trial: _Trial, width: float) -> _Trial:
+    def _sort_notes(self, trial: _Trial, pending: Sequence[PendingNote], width: float) -> _Trial:
         """Return a trial with all of its notes in the order of the document."""
-        notes = (*self.pending, *(PendingNote(call, None) for call, _ in trial.calls))
+        notes = (*pending, *(PendingNote(call, None) for call, _ in trial.calls))
         order = {call: number for number, call in enumerate(self.footnotes.by_call)}
         ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
         note_stack, _ = self.lay_out_notes(ordered, width, inf, is_top=True)
@@ -269,17 +253,19 @@ class FootnoteFiller:
             return None, tuple(notes)
         if note_stack.resume is None:
             return note_stack, ()
-        child, inner, _ = note_stack.resume
-        return note_stack, (PendingNote(notes[child].call, inner), *notes[child + 1 :])
+        child = note_stack.resume.child
+        going_on = PendingNote(notes[child].call, note_stack.resume.inner)
+        return note_stack, (going_on, *notes[child + 1 :])
 
-    def _notes_only(self, region: Region, resume: Resume) -> Fragment | None:
+    def _notes_only(self, region: Region, resume: StackResume | None) -> Fragment | None:
         """Fill an area with pending notes alone; the content waits for the next area."""
-        if not self.pending:
+        pending = aside_of(resume).notes
+        if resume is None or not pending:
             return None
         room = region.height - rule_height(self.footnotes, region.width)
-        note_stack, self.pending = self.lay_out_notes(self.pending, region.width, room, is_top=True)
+        note_stack, rest = self.lay_out_notes(pending, region.width, room, is_top=True)
         assert note_stack is not None
-        at = resume or StackResume(0, None, False)
+        at = resume._replace(aside=SetAside(rest))
         return FootnoteFragment(None, note_stack, self.footnotes, region.width, region.height, at)
 
 
@@ -290,6 +276,7 @@ class _HeightSearch:
         self,
         filler: FootnoteFiller,
         region: Region,
+        pending: tuple[PendingNote, ...],
         lay_out: Callable[..., Fragment | None],
         *,
         is_over: bool,
@@ -297,7 +284,7 @@ class _HeightSearch:
         self._filler = filler
         self._width, self._height = region.width, region.height
         self._lay_out = lay_out
-        self._carried = filler.pending
+        self._carried = pending
         self._is_top = region.is_top and (is_over or not self._carried)
         self._rule = rule_height(filler.footnotes, region.width)
         self._reserved = self._reserve(is_over=is_over)
@@ -438,7 +425,3 @@ class _HeightSearch:
             if height >= highest or len(trial.calls) > count + 1:
                 break
         return None
-
-
-def _is_over(blocks: Sequence[AnyBlock], resume: Resume) -> bool:
-    return isinstance(resume, StackResume) and resume.child >= len(blocks)

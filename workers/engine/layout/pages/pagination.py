@@ -21,27 +21,32 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
 from workers.engine.layout.blocks.positioning import is_out_of_flow, resolve_axis
-from workers.engine.layout.blocks.stacks import StackResume, forced_break_before, lay_out_stack
+from workers.engine.layout.blocks.stacks import (
+    StackResume,
+    aside_of,
+    forced_break_before,
+    lay_out_stack,
+)
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
+    DryRunCanvas,
     FilledRectangle,
     Fragment,
     LayoutContext,
     Rectangle,
     Region,
     Resume,
+    trace,
 )
 from workers.engine.layout.pages.floats import (
-    EMPTY_QUEUE,
     NO_FLOATS,
     FloatFiller,
-    FloatQueue,
     FlowFloats,
     fill_balanced,
     find_floats,
 )
-from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote, used_height
+from workers.engine.layout.pages.footnotes import FootnoteFiller, used_height
 from workers.engine.layout.pages.paper import (
     FilledArea,
     PageNumbers,
@@ -152,7 +157,8 @@ def _fill_clipped(
 
     if notes is None:
         return fill_to(rectangle.height)
-    return notes.fill_clipped(fill_to, rectangle.width, rectangle.height)
+    pending = aside_of(resume).notes
+    return notes.fill_clipped(fill_to, rectangle.width, rectangle.height, pending)
 
 
 def _lay_out_clipped(
@@ -197,10 +203,9 @@ _MAX_EMPTY: Final = 2
 
 
 class KeptArea(NamedTuple):
-    """A filled area, the notes that go on in the next one, and the texts with references in it."""
+    """A filled area, and the texts with references in it."""
 
     filled: FilledArea
-    notes: tuple[PendingNote, ...]
     shown: Sequence[ShownText]
 
 
@@ -238,20 +243,18 @@ class _FlowProgress:
     """The progress of one flow in a pass."""
 
     flow: Flow
-    resume: Resume = None
+    resume: StackResume | None = None
     forced: str = ""
     is_done: bool = False
     first_page: int | None = None
     last_page: int = 0
     is_leading: bool = False
     waits_for_next_page: bool = False  # for the next page
-    notes: tuple[PendingNote, ...] = ()  # that go on in the next area
-    floats: FloatQueue = EMPTY_QUEUE  # that wait for the next area
     floating: FlowFloats = NO_FLOATS  # all figures of the flow that float
     family: str | None = None  # of its last page
 
     def find_requirement(self) -> PageRequirement:
-        if self.floats.held_break:  # the figures before the break come first
+        if aside_of(self.resume).held_break:  # the figures before the break come first
             return PageRequirement(self.family, None)
         return find_requirement(self.flow.blocks, self.resume)
 
@@ -448,14 +451,13 @@ class _Paginator:
     def _fill_area(
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
     ) -> None:
-        before = flow_progress.resume, flow_progress.notes, flow_progress.floats
         fragment = self._find_content(flow_progress, plan, area, rectangle)
         flow_progress.first_page = flow_progress.first_page or len(self.pages)
         flow_progress.last_page, flow_progress.family = len(self.pages), plan.master.name
         if fragment.resume is None:
             flow_progress.is_done = True
             return
-        if (fragment.resume, flow_progress.notes, flow_progress.floats) == before:
+        if fragment.resume == flow_progress.resume:
             self._raise_no_progress(flow_progress.flow)
         flow_progress.resume, flow_progress.forced = fragment.resume, fragment.forced
         flow_progress.waits_for_next_page = fragment.forced in _NEXT_PAGE or self._has_to_wait(
@@ -469,17 +471,21 @@ class _Paginator:
         references, kept_areas = self.context.references, self.kept_areas
         if references is None or kept_areas is None or self.is_measuring:
             return self._fill_anew(flow_progress, plan, area, rectangle)
-        place = flow_progress.flow.name, flow_progress.resume, flow_progress.notes
-        key = (*place, id(area), rectangle, plan.master.height, references.digits)
+        key = (
+            flow_progress.flow.name,
+            flow_progress.resume,
+            id(area),
+            rectangle,
+            plan.master.height,
+            references.digits,
+        )
         known = kept_areas.find(self.context, key)
         if known is not None:
             plan.filled_areas.append(known.filled)
-            flow_progress.notes = known.notes
             return known.filled.fragment
         references.begin_area()
         fragment = self._fill_anew(flow_progress, plan, area, rectangle)
-        filled = plan.filled_areas[-1]
-        kept_areas.add(key, KeptArea(filled, flow_progress.notes, references.end_area()))
+        kept_areas.add(key, KeptArea(plan.filled_areas[-1], references.end_area()))
         return fragment
 
     def _fill_anew(
@@ -492,51 +498,21 @@ class _Paginator:
             plan.master.height - rectangle.y - rectangle.height,
         )
         context = self.context._replace(area=filled)
-        filler = self._note_filler(context, flow_progress, plan)
-        floats = self._float_filler(context, flow_progress, plan, filler)
+
+        def dry_run(fragment: Fragment) -> DryRunCanvas:
+            values = self.page_numbers.values(plan, len(self.pages))
+            return trace(fragment, make_page(plan.master), values)
+
+        notes = floats = None
+        if self.footnotes is not None:
+            notes = FootnoteFiller(context, self.footnotes, dry_run)
+        if self.has_floats:
+            floats = FloatFiller(context, dry_run, flow_progress.floating, notes)
         fragment = fill_area(
-            context,
-            flow_progress.flow.blocks,
-            area,
-            rectangle,
-            flow_progress.resume,
-            filler,
-            floats,
+            context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, notes, floats
         )
-        if filler is not None:
-            flow_progress.notes = filler.pending
-        if floats is not None:
-            flow_progress.floats = floats.queue
         plan.filled_areas.append(FilledArea(area, rectangle, fragment))
         return fragment
-
-    def _note_filler(
-        self, context: LayoutContext, flow_progress: _FlowProgress, plan: PagePlan
-    ) -> FootnoteFiller | None:
-        """Return the footnote filler of a flow on a page, None in a document without notes."""
-        if self.footnotes is None:
-            return None
-        page, values = make_page(plan.master), self.page_numbers.values(plan, len(self.pages))
-        return FootnoteFiller(context, self.footnotes, page, values, flow_progress.notes)
-
-    def _float_filler(
-        self,
-        context: LayoutContext,
-        flow_progress: _FlowProgress,
-        plan: PagePlan,
-        notes: FootnoteFiller | None,
-    ) -> FloatFiller | None:
-        """Return the filler of an area with figures that float, None in a document without."""
-        if not self.has_floats:
-            return None
-        return FloatFiller(
-            context,
-            make_page(plan.master),
-            self.page_numbers.values(plan, len(self.pages)),
-            floats=flow_progress.floating,
-            queue=flow_progress.floats,
-            notes=notes,
-        )
 
     def _check_areas(
         self, leader: _FlowProgress, plan: PagePlan, areas: Sequence[Area | None]

@@ -21,7 +21,6 @@ from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import (
     EPSILON,
     ContentProblem,
-    DryRunCanvas,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -32,6 +31,7 @@ from workers.engine.layout.context import (
     Resume,
     format_mm,
     shorten_value,
+    trace,
 )
 from workers.engine.layout.elements.barcodes import encode_barcode
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
@@ -452,9 +452,7 @@ def locate_on_page(plan: PagePlan, values: PageValues, found: dict[str, PageLoca
     page = PageLocation(values.index, plan.number, plan.run)
     for filled in plan.filled_areas:
         if filled.anchors is None:
-            canvas = DryRunCanvas(make_page(plan.master), values)
-            filled.fragment.draw(canvas, filled.rectangle.x, filled.rectangle.y)
-            filled.anchors = tuple(canvas.anchors)
+            filled.anchors = tuple(trace(filled.fragment, make_page(plan.master), values).anchors)
         for name in filled.anchors:
             found.setdefault(name, page)
 
