@@ -291,16 +291,10 @@ def lay_out_stack(
 ) -> StackFragment | None:
     """Lay out blocks below each other; None when nothing of them fits into `region`.
 
-    `collapses_top` means that the first block's top margin collapses with that of the parent
-    (`margins_of`).
+    `collapses_top` means that the first block's top margin collapses with that of the parent.
     """
     stack = _StackLayout(context, blocks, region, resume, collapses_top=collapses_top)
     return stack.fill()
-
-
-def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
-    """Return the collapsed top and bottom margins of a block, in points; 0 for `auto`."""
-    return top_margin(block, width), _bottom_margin(block, width)
 
 
 def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> float:

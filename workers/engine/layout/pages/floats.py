@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks import stacks
@@ -57,7 +56,7 @@ _NO_LEVEL: Final = 7  # of a figure before the first heading
 class FlowFloats(NamedTuple):
     """The figures of a flow that float: their order, and the heading that ends each one's section."""
 
-    order: Mapping[Container, int]
+    order: Mapping[AnyBlock, int]
     ends: Mapping[Container, AnyBlock]
 
 
@@ -66,7 +65,7 @@ NO_FLOATS: Final = FlowFloats({}, {})
 
 def find_floats(blocks: Sequence[AnyBlock]) -> FlowFloats:
     """Return the figures of a flow that float."""
-    order: dict[Container, int] = {}
+    order: dict[AnyBlock, int] = {}
     ends: dict[Container, AnyBlock] = {}
     open_: list[tuple[Container, int]] = []
     level = _NO_LEVEL
@@ -99,19 +98,14 @@ def _walk(blocks: Sequence[AnyBlock]) -> Iterator[Container | Paragraph]:
 # --- placed figures ----------------------------------------------------------------------
 
 
-class PlacedFloat(NamedTuple):
-    """A figure at `y` points from the upper or lower edge of its area."""
-
-    node: Container
-    fragment: Fragment
-    y: float
-
-
 @dataclass(slots=True)
 class FloatingFragment(WholeFragment):
-    """The content of an area with figures above and below it; `used_height` is theirs together."""
+    """The content of an area with figures above and below it; `used_height` is theirs together.
 
-    floats: Sequence[PlacedFloat]
+    Figures have their distances from the top.
+    """
+
+    floats: Sequence[tuple[float, stacks.PlacedFragment]]
     body: Fragment | None
     body_top: float
     height: float
@@ -132,29 +126,22 @@ class FloatingFragment(WholeFragment):
             canvas.report(problem)
         if self.body is not None:
             self.body.draw(canvas, x, y + self.body_top)
-        for node, fragment, offset in self.floats:
+        for top, (_, offset, fragment, node, _) in self.floats:
             with canvas.part(node, "Div"):
-                fragment.draw(canvas, x, y + offset)
+                fragment.draw(canvas, x, y + top + offset)
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedFloats:
-    """The figures placed in one area so far."""
+    """The figures placed in one area so far, in two stacks."""
 
-    tops: tuple[tuple[Container, Fragment], ...] = ()
-    bottoms: tuple[tuple[Container, Fragment], ...] = ()
+    tops: stacks.StackFragment
+    bottoms: stacks.StackFragment
     problems: tuple[LayoutProblem, ...] = ()
     is_alone: bool = False  # figures of `page`, which stand without text
 
     def __bool__(self) -> bool:
-        return bool(self.tops or self.bottoms)
-
-    def add(self, node: Container, fragment: Fragment, to: FloatTo) -> PlacedFloats:
-        """Return the figures with one more."""
-        if to is FloatTo.BOTTOM:
-            return replace(self, bottoms=(*self.bottoms, (node, fragment)))
-        is_alone = to is FloatTo.PAGE
-        return replace(self, tops=(*self.tops, (node, fragment)), is_alone=is_alone)
+        return bool(self.nodes)
 
     def takes(self, to: FloatTo) -> bool:
         """Return whether a figure may follow the others without being seen before one of them."""
@@ -162,12 +149,12 @@ class PlacedFloats:
             return True
         if self.is_alone or to is FloatTo.PAGE:
             return self.is_alone and to is FloatTo.PAGE
-        return to is FloatTo.BOTTOM or not self.bottoms
+        return to is FloatTo.BOTTOM or not self.bottoms.placed
 
     @property
-    def nodes(self) -> tuple[Container, ...]:
+    def nodes(self) -> list[AnyBlock]:
         """The figures, those at the top first."""
-        return tuple(node for node, _ in (*self.tops, *self.bottoms))
+        return [placed.block for placed in (*self.tops.placed, *self.bottoms.placed)]
 
 
 def edge_of(node: Container) -> FloatTo:
@@ -204,16 +191,25 @@ class FloatFiller:
         calls = [] if self._notes is None else self._notes.find_calls(fragment)
         return tuple([PendingNote(call, None) for call, _ in calls])
 
-    def precedes(self, one: Container, other: Container) -> bool:
+    def precedes(self, one: AnyBlock, other: AnyBlock) -> bool:
         """Return whether a figure stands before another in the document."""
         order = self._floats.order
         return order.get(one, 0) < order.get(other, 0)
 
-    def lay_out(self, node: Container, width: float) -> Fragment:
-        """Lay out a figure, which is never broken."""
-        fragment = self.context.lay_out(node, Region(width, inf))
-        assert fragment is not None
-        return fragment
+    def place(
+        self, placed: PlacedFloats, node: Container, to: FloatTo, width: float
+    ) -> tuple[PlacedFloats, Fragment]:
+        """Return the figures of an area with one more, and the fragment of this, which is never broken."""
+        is_below = to is FloatTo.BOTTOM
+        blocks = [each.block for each in (placed.bottoms if is_below else placed.tops).placed]
+        context = self.context._replace(places_floats=False)
+        stack = stacks.lay_out_stack(context, [*blocks, node], Region(width), collapses_top=True)
+        assert stack is not None
+        if is_below:
+            longer = replace(placed, bottoms=stack)
+        else:
+            longer = replace(placed, tops=stack, is_alone=to is FloatTo.PAGE)
+        return longer, stack.placed[-1].fragment
 
     def context_of(self, waiting: Sequence[Container]) -> LayoutContext:
         """Return the context of text that ends with the section of a waiting figure."""
@@ -322,7 +318,7 @@ class AreaFill:
         self._start: stacks.StackResume | None = resume
         self._over = stacks.StackResume(len(blocks), None, False)
         self._fill = fill
-        self._placed = PlacedFloats()
+        self._placed = PlacedFloats(stacks.StackFragment([], 0.0), stacks.StackFragment([], 0.0))
         # What waits with the figures placed so far, before the text and after it.
         self._before = self._after = stacks.aside_of(resume)
 
@@ -354,11 +350,11 @@ class AreaFill:
             node = waiting[0]
             if self._is_below_columns(node):
                 return
-            fragment, to = state.lay_out(node, self._region.width), edge_of(node)
+            to = edge_of(node)
             if not self._placed.takes(to):
                 return
-            placed = self._placed.add(node, fragment, to)
-            if sum(self._heights(placed, has_text=False)) > self._region.height + EPSILON:
+            placed, fragment = state.place(self._placed, node, to, self._region.width)
+            if placed.tops.height + placed.bottoms.height > self._region.height + EPSILON:
                 if self._placed or not self._region.is_top:
                     return
                 problem = state.context.too_tall(
@@ -434,10 +430,9 @@ class AreaFill:
         `waiting` are the figures that wait then, None for those of before; `least` is a text of which
         nothing may go.
         """
-        fragment = self._state.lay_out(node, self._region.width)
         known = self._placed, self._before, self._after
+        self._placed, fragment = self._state.place(self._placed, node, to, self._region.width)
         self._before = self._take(fragment, self._before.figures if waiting is None else waiting)
-        self._placed = self._placed.add(node, fragment, to)
         trial = self._fill_text()
         is_cut = trial is not None and least is not None and self._is_cut(trial, least)
         if trial is None or is_cut or not self._holds(trial, node):
@@ -470,7 +465,8 @@ class AreaFill:
         """Return whether an earlier figure stands below the column."""
         if self._around is None:
             return False
-        return any(self._state.precedes(other, node) for other, _ in self._around.bottoms)
+        bottoms = self._around.bottoms.placed
+        return any(self._state.precedes(other.block, node) for other in bottoms)
 
     def _holds(self, trial: Fragment, node: Container) -> bool:
         """Return whether the text has the anchors of its figures, and none before `node` waits."""
@@ -544,55 +540,31 @@ class AreaFill:
             return body
         height = self._region.height if self._placed else (0.0 if body is None else body.height)
         above, below = self._heights(self._placed)
-        lower_edge = height
-        if self._placed.bottoms:
+        tops, bottoms = self._placed.tops, self._placed.bottoms
+        lower_edge = height - bottoms.height
+        if bottoms.placed:
             lower_edge -= stacks.foot_height_of(body)
             if isinstance(body, FootnoteFragment):  # its notes are below the figures
                 body = replace(body, height=body.height + below)
-        bottoms = self._placed.bottoms
-        lower_edge -= self._height_of(bottoms, has_text=False, is_below=True)
-        floats = (*self._stack(self._placed.tops, 0.0), *self._stack(bottoms, lower_edge))
+        floats = [(0.0, each) for each in tops.placed]
+        floats += [(lower_edge, each) for each in bottoms.placed]
         used = above + below + (0.0 if body is None else used_height(body))
         problems = self._placed.problems
         return FloatingFragment(floats, body, above, height, used, resume, forced, problems)
 
-    def _heights(self, placed: PlacedFloats, *, has_text: bool = True) -> tuple[float, float]:
-        """Return the heights that figures take at the top and at the bottom of the area."""
-        above = self._height_of(placed.tops, has_text=has_text)
-        return above, self._height_of(placed.bottoms, has_text=has_text, is_below=True)
-
-    def _height_of(
-        self,
-        floats: Sequence[tuple[Container, Fragment]],
-        *,
-        has_text: bool,
-        is_below: bool = False,
-    ) -> float:
-        if not floats:
-            return 0.0
-        width, total, margin = self._region.width, 0.0, None
-        for node, fragment in floats:
-            top, bottom = stacks.margins_of(node, width)
-            if margin is None:
-                total += max(top, _MIN_GAP) if is_below and has_text else 0.0
-            else:
-                total += stacks.collapse_margins(margin, top)
-            total, margin = total + fragment.height, bottom
-        return total if is_below or not has_text else total + max(margin or 0.0, _MIN_GAP)
-
-    def _stack(
-        self, floats: Sequence[tuple[Container, Fragment]], y: float
-    ) -> Iterator[PlacedFloat]:
-        margin: float | None = None
-        for node, fragment in floats:
-            top, bottom = stacks.margins_of(node, self._region.width)
-            y += 0.0 if margin is None else stacks.collapse_margins(margin, top)
-            yield PlacedFloat(node, fragment, y)
-            y, margin = y + fragment.height, bottom
+    def _heights(self, placed: PlacedFloats) -> tuple[float, float]:
+        """Return the heights that figures take at the top and at the bottom, with the gap to the text."""
+        above, below = placed.tops.height, placed.bottoms.height
+        if placed.tops.placed:
+            above += max(placed.tops.bottom_margin_after, _MIN_GAP)
+        if placed.bottoms.placed:
+            first = placed.bottoms.placed[0].block
+            below += max(stacks.top_margin(first, self._region.width), _MIN_GAP)
+        return above, below
 
 
-def _figures_in(body: Fragment) -> list[Container]:
+def _figures_in(body: Fragment) -> list[AnyBlock]:
     """Return the figures placed in the columns of a text."""
     columns = body.columns if isinstance(body, ColumnsFragment) else ()
     areas = [area for _, area in columns if isinstance(area, FloatingFragment)]
-    return [placed.node for area in areas for placed in area.floats]
+    return [placed.block for area in areas for _, placed in area.floats]
