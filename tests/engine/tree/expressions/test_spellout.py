@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from tests.engine.tree.documents import evaluate
-from workers.engine.tree.expressions.filters import capitalize, matches, title
+from workers.engine.tree.expressions.filters import matches
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.runtime import ExpressionError
 
@@ -102,5 +102,5 @@ def test_an_invalid_pattern_is_reported(pattern):
     ],
 )
 def test_titles_and_capitals_are_written_as_jinja_does(text, titled, capitalized):
-    assert title(text) == titled
-    assert capitalize(text) == capitalized
+    assert words(text, name="title") == titled
+    assert words(text, name="capitalize") == capitalized

@@ -27,11 +27,11 @@ from workers.engine.tree.expressions.runtime import (
     ZERO,
     ExpressionError,
     Value,
-    check_text_length,
     describe_type,
     greater,
     less,
     require_number,
+    require_text,
     to_integer,
     to_text,
 )
@@ -162,49 +162,19 @@ def parse_date(value: Value, pattern: Value = "yyyy-MM-dd") -> Value:
 # --- text -------------------------------------------------------------------------------------------
 
 
-def upper(value: Value) -> Value:
-    """Convert to upper case."""
-    return check_text_length(_require_text(value, "upper").upper())
-
-
-def lower(value: Value) -> Value:
-    """Convert to lower case."""
-    return check_text_length(_require_text(value, "lower").lower())
-
-
 def unisolated(value: Value) -> Value:
     """Order the letters of a text together with the text around it (see Direction)."""
     return to_text(value)
 
 
-def title(value: Value) -> Value:
-    """Write each word with a capital and the rest in lower case, as Jinja does."""
-    parts = _WORD_STARTS.split(_require_text(value, "title"))
-    return check_text_length("".join(part[:1].upper() + part[1:].lower() for part in parts))
-
-
-def capitalize(value: Value) -> Value:
-    """Write the text with a capital and the rest in lower case, as Jinja does."""
-    text = _require_text(value, "capitalize")
-    return check_text_length(text[:1].upper() + text[1:].lower())
-
-
-_WORD_STARTS: Final = re.compile(r"([-\s({\[<]+)")
-
-
-def capitalize_words(text: str) -> str:
-    """Write each word with a capital and leave the rest as it is (CSS Text 4, 2.1)."""
-    return re.sub(r"(?<![\w'’])\w", lambda found: found.group().upper(), text)
-
-
 def trim(value: Value) -> Value:
     """Remove white space at both ends."""
-    return _require_text(value, "trim").strip()
+    return require_text(value, "trim").strip()
 
 
 def replace(value: Value, old: Value, new: Value) -> Value:
     """Replace each occurrence of a text by another."""
-    text, sought, other = (_require_text(v, "replace") for v in (value, old, new))
+    text, sought, other = (require_text(v, "replace") for v in (value, old, new))
     if not sought:
         raise ExpressionError("replace needs a text to search for")
     if len(text) + text.count(sought) * (len(other) - len(sought)) > MAX_TEXT:
@@ -214,7 +184,7 @@ def replace(value: Value, old: Value, new: Value) -> Value:
 
 def truncate(value: Value, n: Value) -> Value:
     """Cut a text to `n` characters, the last of them an ellipsis if something is cut."""
-    text, most = _require_text(value, "truncate"), to_integer(n, "truncate's n")
+    text, most = require_text(value, "truncate"), to_integer(n, "truncate's n")
     if most < 1:
         raise ExpressionError("truncate's n must be at least 1")
     if len(text) <= most:
@@ -224,7 +194,7 @@ def truncate(value: Value, n: Value) -> Value:
 
 def pad(value: Value, n: Value, char: Value = " ") -> Value:
     """Pad a text to `n` characters, at its start."""
-    text, fill = _require_text(value, "pad"), _require_text(char, "pad")
+    text, fill = require_text(value, "pad"), require_text(char, "pad")
     length = to_integer(n, "pad's n")
     if len(fill) != 1 or length > 1000:
         raise ExpressionError("pad takes a length up to 1,000 and one character")
@@ -242,7 +212,7 @@ def length(value: Value) -> Value:
 
 def split(value: Value, sep: Value = ",") -> Value:
     """Split a text into a list, without the white space around its parts."""
-    text, separator = _require_text(value, "split"), _require_text(sep, "split")
+    text, separator = require_text(value, "split"), require_text(sep, "split")
     if not separator or text.count(separator) >= MAX_LIST:
         raise ExpressionError(f"split needs a separator and returns at most {MAX_LIST:,} parts")
     return [part.strip() for part in text.split(separator)] if text else []
@@ -250,7 +220,7 @@ def split(value: Value, sep: Value = ",") -> Value:
 
 def join(value: Value, sep: Value = "") -> Value:
     """Join a list's items as text."""
-    separator = _require_text(sep, "join")
+    separator = require_text(sep, "join")
     parts = [to_text(item) for item in _require_list(value, "join")]
     if sum(map(len, parts)) + len(separator) * len(parts) > MAX_TEXT:
         raise ExpressionError(f"the result of join would be more than {MAX_TEXT:,} characters")
@@ -259,18 +229,18 @@ def join(value: Value, sep: Value = "") -> Value:
 
 def split_lines(value: Value) -> Value:
     """Split a text into its lines."""
-    return _bounded_list(_require_text(value, "lines").splitlines())
+    return _bounded_list(require_text(value, "lines").splitlines())
 
 
 def group_iban(value: Value) -> Value:
     """Write an IBAN in groups of four (ISO 13616, printed form)."""
-    text = re.sub(r"\s", "", _require_text(value, "iban")).upper()
+    text = re.sub(r"\s", "", require_text(value, "iban")).upper()
     return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
 
 
 def mask(value: Value, keep: Value = Decimal(4)) -> Value:
     """Mask all but the last `keep` characters."""
-    text, kept = _require_text(value, "mask"), to_integer(keep, "mask's keep")
+    text, kept = require_text(value, "mask"), to_integer(keep, "mask's keep")
     if kept < 0:
         raise ExpressionError("mask's keep must not be negative")
     hidden = max(len(text) - kept, 0)
@@ -281,7 +251,7 @@ def matches(value: Value, pattern: Value) -> Value:
     """Return whether a whole text matches a regular expression; an empty value does not."""
     if value is None:
         return False
-    text, expression = _require_text(value, "match"), _require_text(pattern, "match's pattern")
+    text, expression = require_text(value, "match"), require_text(pattern, "match's pattern")
     # An author's pattern may backtrack; beyond these limits the time budget of the render bounds it.
     if len(expression) > _MAX_PATTERN or len(text) > _MAX_MATCHED:
         raise ExpressionError(
@@ -435,14 +405,6 @@ def translate(key: Value, **arguments: Value) -> Value:
 # --- shared helpers --------------------------------------------------------------------------------
 
 
-def _require_text(value: Value, what: str) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list | dict):
-        raise ExpressionError(f"{what} needs text, not {describe_type(value)}")
-    return to_text(value)
-
-
 def _require_list(value: Value, what: str) -> list[Any]:
     if isinstance(value, list):
         return _bounded_list(value)
@@ -483,8 +445,7 @@ _NUMERIC: Final = {"number", "percent", "currency", "round", "abs", "compact", "
 
 _PLAIN: Final[dict[str, Callable[..., object]]] = {
     "round": round_number, "abs": absolute, "add": add_time, "days_until": count_days,
-    "end_of_month": end_of_month, "parse_date": parse_date, "upper": upper, "lower": lower,
-    "title": title, "unisolated": unisolated, "capitalize": capitalize, "trim": trim,
+    "end_of_month": end_of_month, "parse_date": parse_date, "unisolated": unisolated, "trim": trim,
     "replace": replace, "truncate": truncate, "pad": pad, "default": default, "length": length,
     "split": split, "join": join, "lines": split_lines, "iban": group_iban, "mask": mask,
     "match": matches, "count": count, "first": first, "last": last, "take": take, "skip": skip,

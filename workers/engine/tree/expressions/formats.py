@@ -28,6 +28,12 @@ from workers.engine.tree.expressions.conventions import (
     make_ordinal,
     make_spell,
 )
+from workers.engine.tree.expressions.letter_case import (
+    make_capitalize,
+    make_lower,
+    make_title,
+    make_upper,
+)
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -664,6 +670,10 @@ def _index_maker(
 
 
 LOCALE_FILTERS: Final[dict[str, Callable[..., Formatter]]] = {
+    "upper": make_upper,
+    "lower": make_lower,
+    "title": make_title,
+    "capitalize": make_capitalize,
     "number": make_number,
     "percent": make_percent,
     "currency": make_currency,

@@ -10,7 +10,7 @@ from typing import Final
 
 from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.tree.expressions.filters import capitalize_words
+from workers.engine.tree.expressions.letter_case import capitalize_words, to_lower, to_upper
 
 MAX_TEXT: Final = 5_000_000  # characters of one paragraph; 90 bytes each while it is broken
 
@@ -46,14 +46,15 @@ def collapse(text: str) -> str:
 
 
 def apply_text_transform(text: str, how: str) -> str:
-    """Apply the value `how` of CSS `text-transform`."""
-    match how:
+    """Apply a value of CSS `text-transform`, which its language follows after a space."""
+    name, _, lang = how.partition(" ")
+    match name:
         case "uppercase":
-            return text.upper()
+            return to_upper(text, lang)
         case "lowercase":
-            return text.lower()
+            return to_lower(text, lang)
         case "capitalize":
-            return capitalize_words(text)
+            return capitalize_words(text, lang)
         case _:
             return text
 

@@ -182,6 +182,15 @@ def require_number(value: Value, what: str) -> Decimal:
     return number
 
 
+def require_text(value: Value, what: str) -> str:
+    """Return a value as text; a list or record is an error of what needs it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | dict):
+        raise ExpressionError(f"{what} needs text, not {describe_type(value)}")
+    return to_text(value)
+
+
 def to_integer(value: Value, what: str) -> int:
     """Return an integral number as an int, for positions and counts.
 

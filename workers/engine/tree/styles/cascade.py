@@ -152,8 +152,9 @@ class ComputedStyle:
 
     @property
     def transform(self) -> str:
-        """The text-transform that build applies."""
-        return self.inherited.transform
+        """The text-transform that build applies, with the language of the text."""
+        own = self.inherited.transform
+        return own if own == "none" else f"{own} {self.style.text.lang}"
 
     def for_text(self, text: str) -> Style:
         """Return the style of a paragraph, whose direction may be that of its first letter."""
