@@ -6,6 +6,7 @@ scope (data, loop variables, build state) and the style of its parent, and appen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -57,7 +58,8 @@ _MAX_SHARED: Final = 4096  # styles of a template that elements written alike sh
 FIGURE_CAPTION: Final = "figure-caption"  # the style of captions in figures
 _AFTER_TABLE: Final = frozenset({"all"})  # of a total
 _BESIDE_PROPERTIES: Final = frozenset({"class", "lang"})  # further attributes that affect styles
-
+# Signs of other languages of templates, which are text here.
+_FOREIGN: Final = re.compile(r"\{%.{1,40}?%\}|<%.{1,40}?%>|\$\{[\w.]{1,40}\}")
 
 # A flow's name, the names known where it is inserted, and whether that is at page time, in a note,
 # or in the head of a table that takes notes.
@@ -145,6 +147,13 @@ class CompileContext:
         self, text: str, location: SourceLocation, *, is_literal: bool = False
     ) -> TextTemplate:
         """Parse a text with expressions; an error is reported and yields an empty text."""
+        if not is_literal and (foreign := _FOREIGN.search(text)):
+            self.findings.warn(
+                "expression-syntax",
+                f'"{foreign[0]}" is printed as it is written; values stand in two braces, and if and for are '
+                "attributes of elements",
+                location,
+            )
         if is_literal or "{{" not in text:
             return TextTemplate((text,))
         try:

@@ -251,9 +251,8 @@ def _parse(text: str) -> nodes.Expr:
         parser = Parser(_ENVIRONMENT, text, state="variable")
         node = parser.parse_expression()
     except TemplateSyntaxError as error:
-        raise ExpressionSyntaxError(
-            _translate_error(error.message or "it cannot be read")
-        ) from None
+        message = _find_habit(text) or _translate_error(error.message or "it cannot be read")
+        raise ExpressionSyntaxError(message) from None
     except RecursionError:
         raise ExpressionSyntaxError("the expression is nested too deeply") from None
     except (ValueError, SyntaxError):
@@ -261,11 +260,33 @@ def _parse(text: str) -> nodes.Expr:
     if not parser.stream.eos:
         left = parser.stream.current
         shown = left.value if left.type != "data" else "}}"
-        hint = "; values are compared by == != < <= > >=" if shown == "=" else ""
         raise ExpressionSyntaxError(
-            f'"{str(shown)[:20]}" is not expected after the expression{hint}'
+            _find_habit(text) or f'"{str(shown)[:20]}" is not expected after the expression'
         )
     return node
+
+
+_QUOTED: Final = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`""")
+# What is written in other languages of templates and data, and what is written here.
+_HABITS: Final = tuple(
+    (re.compile(sign), message)
+    for sign, message in (
+        (r"^\s*[#/^>]", "parts are called by <use>, and if and for are attributes of elements"),
+        (r"^\{[^:,]*$", "two braces suffice: values are text and never markup"),
+        (r"\?\?|\?:", "a value for a missing one is written name | default(other)"),
+        (r"\?.*:", "a choice is written one if condition else other"),
+        (r"!?==(?==)|=(?==)=|<>|(?<![=!<>])=(?!=)", "values are compared by == != < <= > >="),
+        (r"&&|\|\||!(?!=)", "conditions are joined by and and or, and denied by not"),
+        (r"\|\s*\w+\s*:", "what a filter takes stands in brackets, as in name | default(other)"),
+        (r"[$@]|\.\./", "names are written alone, as in customer.name"),
+    )
+)
+
+
+def _find_habit(text: str) -> str | None:
+    """Return what is written instead of something of another language, if an expression has such."""
+    bare = _QUOTED.sub("", text)
+    return next((message for sign, message in _HABITS if sign.search(bare)), None)
 
 
 def _translate_error(message: str) -> str:
