@@ -148,9 +148,9 @@ class RecordedRender:
             first = find_first_call(session, call.key, at=now())
         if first is None:
             return None
-        check_repeated(first, call.fingerprint)
         record = _get_first(first, self.ports)
         if self._is_kept(record):
+            check_repeated(first, call.fingerprint)
             return mark_replayed(self._write_first(record))
         with self.ports.database.session() as session:
             release_key(session, call.key, job_id=record.id)

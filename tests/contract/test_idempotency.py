@@ -97,6 +97,14 @@ def test_an_error_of_the_document_is_not_repeated(caller, worker, template, pref
     same(send(caller, query=query, **prefer), again)
 
 
+def test_a_corrected_document_may_have_the_key_of_the_one_that_failed(caller, worker):
+    worker.answer = fail_with(400)
+    assert send(caller).status_code == 400
+    worker.answer = worker.succeed
+    assert send(caller, b"<e/>").status_code == 200
+    assert send(caller).status_code == 422
+
+
 def test_a_repeated_async_render_returns_the_first_record(caller, worker):
     first = send(caller, Prefer="respond-async")
     assert first.status_code == 202
