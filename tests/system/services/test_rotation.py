@@ -280,7 +280,7 @@ def test_the_secret_of_a_webhook(farm, account):
         count = len(server.requests) + 3  # one may have been on its way
         wait_until(lambda: len(server.requests) > count)
         old, new = farm.environment["PRESSROOM_SECRET_KEYS"], new_key()
-        for keys, changed in ((f"{new} {old}", 1), (new, 0)):
+        for keys, changed in ((f"{new} {old}", 2), (new, 0)):  # of both secrets
             farm.environment["PRESSROOM_SECRET_KEYS"] = keys
             before = len(read_encrypted(farm))
             farm.replace()
