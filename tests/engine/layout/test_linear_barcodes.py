@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from PIL import Image, ImageDraw
 from stdnum.ean import calc_check_digit as check_digit
 
 from workers.engine.barcodes import BarcodeSpec
-from workers.engine.barcodes.gs1 import InvalidValueError, read_element_string
+from workers.engine.barcodes.gs1 import InvalidValueError, find_doubtful, read_element_string
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.pipeline import render
+from workers.engine.ports import Payload, PayloadKind, RenderOptions
 
 GTIN = "09506000134352"
 
@@ -77,6 +80,27 @@ def test_a_code_decodes_and_shows_its_human_readable_text(symbology, value, read
 )
 def test_missing_check_digit_is_added(symbology, short, whole):
     assert read(encode(symbology, short)) == whole
+
+
+@pytest.mark.parametrize(
+    ("value", "completed", "found"),
+    [
+        ("4006381333931", "4 00 63813 33931 4", "4006381333931"),
+        ("(10)7(01)4006381333931", "(10)7(01)40063813339314", "4006381333931"),
+        ("400638133393", "4 006381 333931", None),
+        ("(01)04006381333931", "(01)04006381333931", None),
+    ],
+)
+def test_a_check_digit_after_another_one_is_found(value, completed, found):
+    assert find_doubtful(value, completed) == found
+
+
+@pytest.mark.parametrize(("value", "codes"), [("4006381333931", ["barcode-value"]), (GTIN, [])])
+def test_an_article_number_without_its_zero_is_warned_of(value, codes):
+    source = f'<document><flow><barcode type="itf14" alt="" value="{value}"/></flow></document>'
+    payload = Payload(PayloadKind.XML, source.encode())
+    options = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
+    assert [one.code for one in render(None, payload, options=options).warnings] == codes
 
 
 @pytest.mark.parametrize(

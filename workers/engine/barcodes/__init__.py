@@ -1,6 +1,6 @@
 """Bar code symbologies and the values they encode, without drawing."""
 
-from workers.engine.barcodes.gs1 import InvalidValueError
+from workers.engine.barcodes.gs1 import InvalidValueError, find_doubtful
 from workers.engine.barcodes.payments import SLIP_TEXTS, InvalidPaymentError, read_sepa_slip
 from workers.engine.barcodes.postal import StateBars
 from workers.engine.barcodes.swiss_qr import (

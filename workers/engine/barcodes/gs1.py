@@ -104,6 +104,19 @@ def complete_digits(digits: str, length: int, *, check: Callable[[str], str] | N
     return digits
 
 
+def find_doubtful(value: str, completed: str) -> str | None:
+    """Return a number to which a check digit was added though it ends in its own.
+
+    Mostly it is an article number of 12 or 13 digits where one of 13 or 14 is asked for.
+    """
+    numbers: list[str] = re.findall(r"[0-9]+", value)
+    completions = re.findall(r"[0-9]+", completed.replace(" ", ""))
+    for given, made in zip(numbers, completions, strict=False):
+        if made[:-1] == given and ean.calc_check_digit(given[:-1]) == given[-1]:
+            return given
+    return None
+
+
 def _read_data(number: str, data: str) -> str:
     kinds = [kind for kind, numbers in _TABLE["kind"].items() if _is_one_of(number, numbers)]
     identifier = _find_identifier(number)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from workers.engine.barcodes import find_doubtful
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import (
     BoxFragment,
@@ -211,8 +212,10 @@ def lay_out_barcode(
         fragment = BarcodeFragment(node, symbol, module, width, height, caption)
     framed = place_figure(context, node, used_box, region, fragment)
     if framed is not None and framed.problem is None:
-        framed.problem = _check_text(context, node, symbol, caption) or _check_side(
-            context, node, symbol, module
+        framed.problem = (
+            _check_text(context, node, symbol, caption)
+            or _check_side(context, node, symbol, module)
+            or _check_added_digit(context, node, symbol)
         )
     return framed
 
@@ -276,6 +279,19 @@ def _check_text(
     return LayoutProblem(
         "barcode-text", what, advice, context.chain(node.source), shorten_value(symbol.text)
     )
+
+
+def _check_added_digit(
+    context: LayoutContext, node: Barcode, symbol: barcodes.Symbol
+) -> LayoutProblem | None:
+    """Return a warning for a check digit after another one."""
+    number = find_doubtful(node.value, symbol.text) if isinstance(node.value, str) else None
+    if number is None:
+        return None
+    what = f'"{number}" ends in its check digit, and another one is added to it'
+    advice = "Write 0 before it if it is a whole article number."
+    chain = context.chain(node.source)
+    return LayoutProblem(barcodes.CODE, what, advice, chain, severity=Severity.WARNING)
 
 
 def _check_side(
