@@ -1,14 +1,20 @@
-"""The farms of the files beside compose.yaml: their broker and their second Redis are killed under load."""
+"""The farms of the files beside compose.yaml: their broker, second Redis and signer are killed under load."""
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from pyhanko.pdf_utils.reader import PdfFileReader
 
+from shared import clock
+from tests.certificates import make_pkcs12
+from tests.containers import podman
 from tests.containers.conftest import LINES, Tenant, create_tenant
 from tests.containers.farm import ContainerFarm
 from tests.containers.test_farm import use
@@ -18,7 +24,12 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.services, pytest.mark.long]
 
-KILLED = {"compose.rabbitmq.yaml": "rabbitmq", "compose.shards.yaml": "redis-1"}
+KILLED = {
+    "compose.rabbitmq.yaml": "rabbitmq",
+    "compose.shards.yaml": "redis-1",
+    "compose.signer.yaml": "signer",
+}
+SIGNED = '<document><security sign="seal"/><flow><p>a</p></flow></document>'
 
 
 @pytest.fixture(scope="module", params=KILLED)
@@ -31,10 +42,16 @@ def addition(request: pytest.FixtureRequest) -> str:
 def farm(
     image: str, addition: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ContainerFarm]:
-    """Run the farm of both files."""
+    """Run the farm of both files; a signer needs an image of its own, and a folder it can read."""
+    podman.build_image("local-signer", SIGNING="yes")
+    certificates = tmp_path_factory.mktemp("certificates")
+    for folder in (certificates, *list(certificates.parents)[:2]):
+        folder.chmod(0o755)
     farm = ContainerFarm(tmp_path_factory.mktemp("farm"), addition)
+    farm.settings["CERTIFICATES"] = str(certificates)
     with farm.running():
         yield farm
+    podman.run("podman", "rmi", "--ignore", "--force", f"{podman.IMAGE}:local-signer")
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +83,14 @@ def test_what_is_added_is_killed_and_nothing_is_lost(
     for tenant, batch in zip(tenants, batches, strict=True):
         state = tenant.assert_sound(f"{killed} of a farm in containers")
         assert state.batches[batch.batch_id][2]["succeeded"] == 100
+    if killed == "signer":
+        assert_signed(tenants[0], Path(farm.settings["CERTIFICATES"]))
+
+
+def assert_signed(tenant: Tenant, folder: Path) -> None:
+    """Check that a document of an account is signed by the certificate that is put into the folder."""
+    made = make_pkcs12(clock.now(), password=b"secret")
+    (folder / f"{tenant.account}.seal.p12").write_bytes(made)
+    (folder / f"{tenant.account}.seal.password").write_text("secret")
+    pdf = tenant.api.render(SIGNED).pdf
+    assert len(PdfFileReader(io.BytesIO(pdf)).embedded_signatures) == 1

@@ -1,8 +1,7 @@
-"""The farm of the compose file: served, harmed, upgraded, backed up and restored, as its guides say."""
+"""The farm of the compose file: served, harmed and upgraded, as its guides say."""
 
 import json
 import os
-import re
 import signal
 import time
 
@@ -11,7 +10,7 @@ import pytest
 from tests.containers import podman
 from tests.containers.conftest import LINES
 from tests.containers.farm import PROJECT
-from tests.deploy.deployment import PROCESSES, ROOT
+from tests.deploy.deployment import PROCESSES
 from tests.faults.clients import Crowd
 from tests.waiting import wait_until
 
@@ -140,54 +139,3 @@ def test_an_upgrade_with_jobs_in_flight_and_its_way_back_lose_nothing(farm, tena
     assert {f"{PROJECT}-{name}" for name in PROCESSES} <= set(podman.run(*images).split())
     state = tenant.assert_sound("upgrade, and the way back")
     assert state.batches[batch.batch_id][2]["succeeded"] == 300
-
-
-def operate(farm, command):
-    """Run a command of the guide where an operator has PostgreSQL's programs and rclone."""
-    environment = {
-        "DATABASE": f"postgresql://pressroom:{farm.settings['POSTGRES_PASSWORD']}@postgresql/pressroom",
-        "RCLONE_CONFIG_FARM_TYPE": "s3",
-        "RCLONE_CONFIG_FARM_PROVIDER": "Rclone",
-        "RCLONE_CONFIG_FARM_ENDPOINT": "http://s3:9000",
-        "RCLONE_CONFIG_FARM_ACCESS_KEY_ID": "pressroom",
-        "RCLONE_CONFIG_FARM_SECRET_ACCESS_KEY": farm.settings["S3_SECRET"],
-        "RCLONE_CONFIG_BACKUP_TYPE": "alias",
-        "RCLONE_CONFIG_BACKUP_REMOTE": "/backup",
-    }
-    options = [f"--network={PROJECT}_inside", f"--volume={PROJECT}_backup:/backup"]
-    options += [f"--env={name}={value}" for name, value in environment.items()]
-    image = podman.local_name(farm.services["s3"]["image"])
-    command = command.replace(":bucket", ":pressroom").replace("--dbname=…", '--dbname="$DATABASE"')
-    shell = ("--workdir=/backup", image, "sh", "-ec", command)
-    return podman.run("podman", "run", "--rm", *options, *shell)
-
-
-def test_a_farm_that_lost_its_stores_is_restored_as_the_guide_says(farm, tenant):
-    guide = (ROOT / "deploy/docs/backup.md").read_text()
-    [back_up] = re.findall(r"```sh\n([^`]*pg_dump[^`]*)```", guide)
-    restore = re.findall(r"`((?:pg_restore|rclone copy backup:)[^`]*)`", guide)
-    # rclone makes no folder for a bucket without an object.
-    stored = tenant.client().accept(1).job_id
-    wait_until(lambda: tenant.api.job(stored).status == "succeeded", 60, pause=0.5)
-    farm.execute("maintenance", "pressroom", "queue", "drain", "batch", "--wait", "30")
-    waiting = tenant.client().accept(1).job_id
-    operate(farm, back_up)
-    ledger = tenant.read_state().ledger
-
-    for name in PROCESSES:
-        farm.remove(name)
-    for name in ("postgresql", "s3"):
-        farm.remove(name, at_once=True)
-        podman.run("podman", "volume", "rm", f"{PROJECT}_{name}")
-        farm.up(name)
-    farm.wait_for("postgresql")
-    for command in restore:
-        operate(farm, command)
-    flush = 'REDISCLI_AUTH="$REDIS_PASSWORD" valkey-cli FLUSHALL'
-    assert farm.execute("redis", "sh", "-c", flush) == "OK"
-    farm.up("migrate", *PROCESSES)
-
-    wait_until(tenant.is_served, 180, pause=0.5)
-    wait_until(lambda: tenant.api.job(waiting).status == "succeeded", 180, pause=1)
-    state = tenant.assert_sound("backup, loss of both stores, restore")
-    assert set(ledger) < set(state.ledger)
