@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -12,6 +13,8 @@ from typing import Any
 
 import yaml
 from helm_python import Chart
+
+from deploy.cli.commands import build_parser
 
 ROOT = Path(__file__).parents[2]
 DOCKER = ROOT / "deploy/docker"
@@ -100,6 +103,19 @@ def build_wheel(folder: Path) -> Path:
     subprocess.run([*command, "-w", str(folder), str(source)], check=True, cwd=folder)
     [wheel] = folder.glob("*.whl")
     return wheel
+
+
+def assert_command_exists(command: list[str]) -> None:
+    """Check that what a container runs is a program, module or command of ours."""
+    match command:
+        case ["gunicorn", "-c", settings, *_, app]:
+            assert (settings, app) == ("python:api.gunicorn_conf", "api.wsgi:app")
+        case ["python", "-m", module]:
+            assert importlib.util.find_spec(module)
+        case ["pressroom", name]:
+            assert build_parser().parse_args([name])
+        case other:
+            raise AssertionError(f"unknown command {other}")
 
 
 def command_of(name: str, port: int) -> list[str]:
