@@ -47,7 +47,7 @@ from tests.messages import read_message
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.rabbitmq import NoRabbitmqError, RabbitServer, running_rabbitmq
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
-from tests.servers import Answer, Server, start_redis
+from tests.servers import Answer, RedisServer, Server
 from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
 from tests.waiting import wait_until
 from workers.fetcher.main import FetcherServer
@@ -57,15 +57,6 @@ hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("any machine")
-
-
-@dataclass(frozen=True, slots=True)
-class RedisServer:
-    """A running server; `pid` is for the tests that kill it."""
-
-    url: str
-    port: int
-    pid: int
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -128,14 +119,8 @@ def set_limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """Run one server for all tests of this process, set up as production demands."""
-    folder = tmp_path_factory.mktemp("redis")
-    port = free_port()
-    process = start_redis(port, folder)
-    try:
-        yield RedisServer(f"redis://127.0.0.1:{port}/0", port, process.pid)
-    finally:
-        process.kill()
-        process.wait()
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -302,16 +287,11 @@ def upload_worker(
     It has its own Redis: on that of the other tests it would take their inspections.
     """
     folder = tmp_path_factory.mktemp("uploads")
-    port = free_port()
-    process = start_redis(port, tmp_path_factory.mktemp("uploads-redis"))
-    served = UploadWorker(f"redis://127.0.0.1:{port}/0", folder / "blobs")
-    own = environment(served.redis_url, migrated_database, folder, f"file://{served.blobs}")
-    try:
+    with RedisServer(tmp_path_factory.mktemp("uploads-redis")) as server:
+        served = UploadWorker(server.url, folder / "blobs")
+        own = environment(served.redis_url, migrated_database, folder, f"file://{served.blobs}")
         with real_worker(own | {"PRESSROOM_WORKER_QUEUES": VALIDATE}, folder):
             yield served
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -78,16 +79,39 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-@contextmanager
-def memory_redis(folder: Path) -> Iterator[str]:
-    """Run a server that keeps nothing within the block, and yield its URL."""
-    port = free_port()
-    process = start_redis(port, folder, is_kept=False)
-    try:
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        process.kill()
-        process.wait()
+class RedisServer:
+    """A server on a port of its own, which a test may kill and start again on its files."""
+
+    def __init__(self, folder: Path, *, is_kept: bool = True) -> None:
+        self._folder, self._is_kept = folder, is_kept
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def start(self) -> None:
+        self._process = start_redis(self.port, self._folder, is_kept=self._is_kept)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def pause(self) -> None:
+        """Suspend the server; it answers no client."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Resume the server; it processes what it was sent meanwhile."""
+        self._process.send_signal(signal.SIGCONT)
 
 
 def start_redis(port: int, folder: Path, *, is_kept: bool = True) -> subprocess.Popen[bytes]:

@@ -12,7 +12,7 @@ from api.wiring import wire
 from shared.auth.accounts import set_account
 from shared.queue.connection import connect
 from shared.queue.names import QUEUES
-from tests.servers import memory_redis
+from tests.servers import RedisServer
 
 
 def check_body(answer, status):
@@ -79,10 +79,12 @@ def test_readiness_names_the_unavailable_stores(without_redis, caller):
 def test_readiness_says_what_renders_of_accounts_that_keep_nothing_say(
     settings, account, worker, tmp_path
 ):
-    with memory_redis(tmp_path) as url, connect(url) as redis:
+    with RedisServer(tmp_path, is_kept=False) as server, connect(server.url) as redis:
         key = {"x-api-key": account.api_key}
         operator = {"x-api-key": "k" * 32}
-        ports = wire(replace(settings, memory_redis_url=url, admin_keys=f"{'o' * 32} {'k' * 32}"))
+        ports = wire(
+            replace(settings, memory_redis_url=server.url, admin_keys=f"{'o' * 32} {'k' * 32}")
+        )
         client = create_app(ports).test_client()
 
         def find_states():

@@ -10,21 +10,17 @@ from redis import Redis
 
 from deploy.cli.main import main
 from deploy.embedded.data_folder import DataFolder
-from deploy.embedded.loopback import free_port
 from shared.identifiers import new_id
 from shared.queue.connection import connect
 from shared.queue.shard_layout import ShardLayout, find_layout
-from tests.servers import start_redis
+from tests.servers import RedisServer
 
 
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory) -> Iterator[list[str]]:
-    ports = [free_port(), free_port()]
-    started = [start_redis(port, tmp_path_factory.mktemp(f"shard-{port}")) for port in ports]
-    yield [f"redis://127.0.0.1:{port}/0" for port in ports]
-    for process in started:
-        process.kill()
-        process.wait()
+    first, second = (tmp_path_factory.mktemp("shard") for _ in range(2))
+    with RedisServer(first) as one, RedisServer(second) as other:
+        yield [one.url, other.url]
 
 
 @pytest.fixture

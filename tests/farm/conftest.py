@@ -41,7 +41,7 @@ from shared.queue.worker_presence import find_workers
 from shared.shards import PerShard, ShardAddress
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
 from tests.farm.runs import run  # noqa: F401 - fixture
-from tests.servers import start_redis
+from tests.servers import RedisServer
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -310,35 +310,9 @@ def environment(
     }
 
 
-class OwnRedis:
-    """A server of one test's own, which that test may kill and start again on its files."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.port = free_port()
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        self.start()
-
-    def start(self) -> None:
-        self._process = start_redis(self.port, self._folder)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def pause(self) -> None:
-        """Suspend the server; it answers no client."""
-        self._process.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        """Resume the server; it processes what it was sent meanwhile."""
-        self._process.send_signal(signal.SIGCONT)
-
-
 @pytest.fixture
-def own_redis(tmp_path: Path) -> Iterator[OwnRedis]:
+def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     folder = tmp_path / "redis"
     folder.mkdir()
-    server = OwnRedis(folder)
-    yield server
-    server.kill()
+    with RedisServer(folder) as server:
+        yield server

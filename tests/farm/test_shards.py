@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from deploy.embedded.loopback import free_port
 from shared.auth.accounts import create_account, find_key_state
 from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.errors import Unavailable
@@ -16,24 +16,16 @@ from shared.identifiers import digest_api_key
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.shard_layout import ShardLayout, assert_shard, assert_shards, find_layout
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
-from tests.conftest import RedisServer
-from tests.servers import start_redis
+from tests.servers import RedisServer
 
 NAMES = ("0", "1")
 
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory) -> Iterator[list[RedisServer]]:
-    started, found = [], []
-    for name in NAMES:
-        port = free_port()
-        process = start_redis(port, tmp_path_factory.mktemp(f"shard-{name}"))
-        started.append(process)
-        found.append(RedisServer(f"redis://127.0.0.1:{port}/0", port, process.pid))
-    yield found
-    for process in started:
-        process.kill()
-        process.wait()
+    with ExitStack() as stack:
+        folders = (tmp_path_factory.mktemp(f"shard-{name}") for name in NAMES)
+        yield [stack.enter_context(RedisServer(folder)) for folder in folders]
 
 
 @pytest.fixture

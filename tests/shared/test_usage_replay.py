@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
 from shared.jobs.records import Allowance
 from shared.queue import replies as module
@@ -12,7 +11,7 @@ from shared.queue.connection import connect
 from shared.queue.replies import UsageReplay
 from shared.queue.usage import UsageStream
 from shared.usage.metering import UsageEvent
-from tests.servers import start_redis
+from tests.servers import RedisServer
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -110,23 +109,15 @@ def test_an_answer_noted_just_after_the_loss_was_seen_is_given_too(redis, front,
 
 
 def test_possibly_unwritten_events_are_resent_to_a_restarted_redis(tmp_path, clock):
-    port = free_port()
-    server = start_redis(port, tmp_path)
-    redis = connect(f"redis://127.0.0.1:{port}/0")
-    front = UsageReplay(redis)
-    try:
+    with RedisServer(tmp_path) as server, connect(server.url) as redis:
+        front = UsageReplay(redis)
         answer(redis, front, 1)
         front.check()
         server.kill()
-        server.wait()
         with pytest.raises(Unavailable):
             front.check()
-        server = start_redis(port, tmp_path)
+        server.start()
         assert front.check() == 1
-    finally:
-        server.kill()
-        server.wait()
-        redis.close()
 
 
 def test_events_in_the_ledger_are_dropped_after_a_minute(redis, front, clock):

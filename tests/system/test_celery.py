@@ -20,8 +20,8 @@ from shared.jobs.records import Purpose
 from shared.queue.app import create_app
 from shared.queue.names import BATCH, INTERACTIVE
 from shared.queue.worker_presence import find_workers
-from tests.conftest import RedisServer
 from tests.farm.conftest import Front, environment
+from tests.servers import RedisServer
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.long

@@ -16,7 +16,7 @@ from shared.encryption import new_key
 from shared.parent_death import with_parent_death_signal
 from tests.containers.farm import fill_in
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
-from tests.servers import start_redis
+from tests.servers import RedisServer
 from tests.waiting import wait_until
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"
@@ -35,27 +35,24 @@ def installed(tmp_path_factory):
 def environment(installed, tmp_path_factory):
     """Return a container's environment: the image's settings, the stores, writable memory."""
     folder = tmp_path_factory.mktemp("stores")
-    port = free_port()
-    redis = start_redis(port, folder)
     memory = folder / "run"
     memory.mkdir()
     ports = {name: str(free_port()) for name in image_settings() if name.endswith("_PORT")}
-    yield {
-        **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
-        **image_settings(),
-        **ports,
-        "PRESSROOM_METRICS_DIR": str(memory / "metrics"),
-        "PRESSROOM_DATABASE_URL": f"sqlite:///{folder}/farm.sqlite",
-        "PRESSROOM_REDIS_URL": f"redis://127.0.0.1:{port}/0",
-        "PRESSROOM_BLOB_URL": f"file://{folder}/blobs",
-        "PRESSROOM_SECRET_KEYS": new_key(),
-        "PYTHONPATH": str(installed),
-        "PYTHONSAFEPATH": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TMPDIR": str(memory),
-    }
-    redis.kill()
-    redis.wait()
+    with RedisServer(folder) as redis:
+        yield {
+            **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
+            **image_settings(),
+            **ports,
+            "PRESSROOM_METRICS_DIR": str(memory / "metrics"),
+            "PRESSROOM_DATABASE_URL": f"sqlite:///{folder}/farm.sqlite",
+            "PRESSROOM_REDIS_URL": redis.url,
+            "PRESSROOM_BLOB_URL": f"file://{folder}/blobs",
+            "PRESSROOM_SECRET_KEYS": new_key(),
+            "PYTHONPATH": str(installed),
+            "PYTHONSAFEPATH": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TMPDIR": str(memory),
+        }
 
 
 def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, environment, tmp_path):

@@ -143,18 +143,3 @@ def test_an_account_is_found_with_its_usage(farm, account):
     assert used in farm.command("account", "usage")["accounts"]
     before = farm.command("account", "usage", account.id, "--date", "2024-02-29")
     assert (before["period_start"], before["production"]["pages"]) == ("2024-02-01", 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("queue", "drain", "interactiv"), "there are interactive, preview, validate, batch"),
-        (("queue", "resume", "interactiv"), "There is no queue 'interactiv'"),
-        (("account", "usage", "acc_none"), "There is no account 'acc_none'"),
-    ],
-)
-def test_unknown_names_are_reported(farm, arguments, told):
-    command = [*pressroom(*arguments), "--data", str(farm.folder.path)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 1
-    assert told in ended.stderr

@@ -10,7 +10,8 @@ import pytest
 from shared.encryption import new_key
 from shared.settings import Settings
 from tests.api.conftest import running_front
-from tests.conftest import RedisServer, copy_database
+from tests.conftest import copy_database
+from tests.servers import RedisServer
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

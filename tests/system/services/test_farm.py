@@ -1,8 +1,5 @@
 """The farm on PostgreSQL and S3 does what it does on a file and a folder."""
 
-import os
-import signal
-
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 
 
@@ -18,13 +15,6 @@ def test_a_body_too_large_for_the_queue_crosses_the_object_store(account):
     comment = "<!--" + "x" * (5 * 1024 * 1024) + "-->"
     answer = account.render(HELLO.replace("<flow>", f"{comment}<flow>"))
     assert (answer.status, answer.pages) == (200, 1), answer.body[:500]
-
-
-def test_pages_are_counted_once_when_the_counter_is_killed(farm, account):
-    assert account.render(HELLO).status == 200
-    os.kill(farm.folder.read_record().processes["background"], signal.SIGKILL)
-    assert account.render(HELLO).status == 200
-    assert account.settled_usage(pages=2)["apiCalls"] == 2
 
 
 def test_nothing_of_the_farm_lies_in_the_folder_beside_redis_and_logs(farm):

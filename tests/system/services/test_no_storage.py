@@ -15,7 +15,7 @@ from pathlib import Path
 
 from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from tests.faults.farm import children_of
-from tests.servers import memory_redis
+from tests.servers import RedisServer
 from tests.system.conftest import Account, open_account
 from tests.waiting import wait_until
 
@@ -126,9 +126,10 @@ def parts_of(pdfs: list[bytes]) -> list[bytes]:
 def test_nothing_of_an_account_that_keeps_nothing_is_written_to_a_disk(tmp_path: Path) -> None:
     with (
         tempfile.TemporaryDirectory(dir=MEMORY) as memory,
-        memory_redis(tmp_path) as url,
+        RedisServer(tmp_path, is_kept=False) as server,
         launched_farm(
-            tmp_path / "farm", environment={"PRESSROOM_MEMORY_REDIS_URL": url, "TMPDIR": memory}
+            tmp_path / "farm",
+            environment={"PRESSROOM_MEMORY_REDIS_URL": server.url, "TMPDIR": memory},
         ) as farm,
     ):
         assert farm.command("status")["stores"]["memory_redis"]

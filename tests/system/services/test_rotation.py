@@ -25,7 +25,7 @@ from shared.parent_death import with_parent_death_signal
 from tests.deploy.deployment import ROOT
 from tests.postgresql import connect_postgresql
 from tests.s3 import rclone_binary
-from tests.servers import Server, start_redis
+from tests.servers import RedisServer, Server
 from tests.system.services.conftest import await_port
 from tests.system.services.parts import Parts
 from tests.waiting import wait_until
@@ -76,13 +76,10 @@ def s3(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def redis_port(tmp_path_factory):
-    port = free_port()
-    process = start_redis(port, tmp_path_factory.mktemp("redis"))
-    with redis.Redis(port=port) as admin:
-        admin.acl_setuser("default", enabled=True, passwords=["+one"], nopass=False)
-    yield port
-    process.kill()
-    process.wait()
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        with redis.Redis(port=server.port) as admin:
+            admin.acl_setuser("default", enabled=True, passwords=["+one"], nopass=False)
+        yield server.port
 
 
 @pytest.fixture(scope="module")
