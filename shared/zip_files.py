@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 DEFAULT_FILENAME: Final = "example.pdf"
-MAX_FILENAME: Final = 200
+MAX_FILENAME: Final = 200  # file systems take 255 bytes, of which callers add some
 UNSAFE: Final = re.compile(
     r'[\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]'
 )
@@ -113,5 +113,5 @@ def sanitize_filename(
 ) -> str:
     """Return a name that is safe in a header, a folder and an archive, with the extension."""
     safe = UNSAFE.sub("_", filename.encode("utf-8", "replace").decode())
-    stem = safe.removesuffix(extension).strip(" .")[:MAX_FILENAME]
+    stem = safe.removesuffix(extension).strip(" .").encode()[:MAX_FILENAME].decode(errors="ignore")
     return f"{stem}{extension}" if stem else default

@@ -39,6 +39,10 @@ def run_batch(arguments: argparse.Namespace) -> int:
     except PressroomError as error:
         hint = "" if getattr(error, "status", 0) in (401, 403) else "; repeat the command to resume"
         raise CommandFailed(f"{error}{hint}") from error
+    except OSError as error:
+        raise CommandFailed(
+            f"{task.output} cannot be written: {error.strerror}; repeat the command to resume"
+        ) from error
     _report(batch, task, farm, as_json=arguments.json)
     task.delete_state()
     return 1 if batch.failed or batch.status == "cancelled" else 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import zipfile
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,6 +13,7 @@ from deploy.cli.batch import Progress, unpack
 from deploy.cli.main import main
 from deploy.cli.output import CommandFailed
 from pressroom_client import Batch
+from shared.zip_files import name_entry
 
 BATCH = Batch(
     "batch_1", "running", False, "invoice", 1000, 700, 2, 290, 8, 0, 290, "2026-03-01T00:00:00.000Z"
@@ -64,6 +67,25 @@ def test_an_archive_is_extracted_into_its_folder_only(tmp_path) -> None:
         made.writestr("000001-b.pdf", b"two")
     assert unpack(archive, tmp_path) == 2
     assert (tmp_path / "000001-b.pdf").read_bytes() == b"two"
+
+
+def test_names_of_an_archive_are_names_that_file_systems_take(tmp_path) -> None:
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        for index, letter in enumerate("aä請😀"):
+            made.writestr(name_entry(index, letter * 200), b"one")
+    assert unpack(archive, tmp_path) == 4
+    assert (tmp_path / f"000001-{'ä' * 100}.pdf").exists()
+    assert (tmp_path / f"000002-{'請' * 66}.pdf").exists()
+
+
+def test_an_output_that_cannot_be_written_is_reported(tmp_path, monkeypatch, capsys) -> None:
+    (tmp_path / "d.ndjson").write_text("{}\n")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr("pressroom_client.Pressroom.submit_batch", Mock(side_effect=full))
+    given = ["batch", "t", str(tmp_path / "d.ndjson"), "-o", str(tmp_path / "out.zip")]
+    assert main([*given, "--url", "http://127.0.0.1:9", "--key", "pr_1"]) == 1
+    assert "out.zip cannot be written: No space left on device" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["../a.pdf", "/etc/a.pdf", "b/../../a.pdf", "..", "a\\..\\b.pdf"])
