@@ -29,7 +29,7 @@ def run_preview(arguments: argparse.Namespace) -> None:
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
     """Return the server of the files that the arguments name."""
-    from deploy.tools.preview.drawing import FileWatcher, LocalPages, UnreadableInputsError
+    from deploy.tools.preview.drawing import LocalPages, UnreadableInputsError, WatchedFiles
     from deploy.tools.preview.server import PreviewServer
 
     read_inputs(arguments)
@@ -38,11 +38,6 @@ def make_server(arguments: argparse.Namespace) -> PreviewServer:
     # Templates that others extend or import lie beside the file unless a folder is given.
     linked = arguments.templates or files[0].parent
     folders = [path for path in (arguments.images, arguments.fonts, linked) if path]
-    watcher = FileWatcher(files, folders)
-    try:
-        watcher.start()
-    except OSError as error:
-        raise CommandFailed(f"the files cannot be watched: {error}") from error
 
     def load() -> Inputs:
         try:
@@ -50,7 +45,7 @@ def make_server(arguments: argparse.Namespace) -> PreviewServer:
         except CommandFailed as error:
             raise UnreadableInputsError(str(error)) from error
 
-    pages = LocalPages(load, watcher)
+    pages = LocalPages(load, WatchedFiles(files, folders))
     try:
         return PreviewServer(pages, title=files[0].name, port=arguments.port)
     except (OSError, OverflowError) as error:

@@ -18,8 +18,7 @@ from PIL import Image
 from deploy.cli.commands import build_parser
 from deploy.cli.main import main
 from deploy.cli.preview import make_server
-from deploy.tools.preview.drawing import FileWatcher
-from tests.waiting import wait_until
+from deploy.tools.preview.drawing import WatchedFiles
 
 GOOD = "<document><page size='A6'/><flow><p>{{ name }}</p></flow></document>"
 
@@ -115,59 +114,31 @@ def test_a_folder_that_is_moved_and_made_again_is_followed(server, folder):
 
 
 def test_images_fonts_and_linked_templates_are_followed_and_other_files_are_not(tmp_path):
-    watcher = FileWatcher([tmp_path / "letter.xml"], [tmp_path / "images"])
-    watcher.start()
-    try:
-        for name in (
-            "letter.xml",
-            "images",
-            "images/logo.svg",
-            "images/face.woff2",
-            "images/t.xml",
-        ):
-            seen = watcher.revision
-            (tmp_path / "notes.txt").write_text("not of the document")
-            path = tmp_path / name
-            path.write_text("") if path.suffix else path.mkdir()
-            wait_until(lambda seen=seen: watcher.revision != seen)
-    finally:
-        watcher.stop()
+    files = WatchedFiles([tmp_path / "letter.xml"], [tmp_path / "images"])
+    for name in ("letter.xml", "images", "images/logo.svg", "images/face.woff2", "images/t.xml"):
+        seen = files.revision
+        (tmp_path / "notes.txt").write_text("not of the document")
+        path = tmp_path / name
+        path.write_text("") if path.suffix else path.mkdir()
+        assert (files.revision != seen) == bool(path.suffix)
 
 
-def test_a_link_is_followed_to_its_file(tmp_path):
-    (tmp_path / "far").mkdir()
-    (tmp_path / "near").mkdir()
-    (tmp_path / "far" / "letter.xml").write_text("")
-    (tmp_path / "near" / "letter.xml").symlink_to(tmp_path / "far" / "letter.xml")
-    watcher = FileWatcher([tmp_path / "near" / "letter.xml"])
-    watcher.start()
-    try:
-        seen = watcher.revision
-        (tmp_path / "far" / "letter.xml").write_text("changed")
-        wait_until(lambda: watcher.revision != seen)
-    finally:
-        watcher.stop()
+def test_a_change_that_keeps_the_size_and_one_behind_a_link_are_noticed(tmp_path):
+    (tmp_path / "far.xml").write_text("first")
+    (tmp_path / "near.xml").symlink_to(tmp_path / "far.xml")
+    files = WatchedFiles([tmp_path / "near.xml"])
+    seen = files.revision
+    (tmp_path / "new.xml").write_text("other")
+    (tmp_path / "new.xml").replace(tmp_path / "far.xml")
+    assert files.revision != seen
 
 
-def test_a_request_that_waits_ends_with_the_watch_and_revisions_are_of_one_server(tmp_path):
-    first, second = FileWatcher([tmp_path / "x.xml"]), FileWatcher([tmp_path / "x.xml"])
-    first.start()
+def test_a_request_that_waits_ends_with_the_watch(tmp_path):
+    files = WatchedFiles([tmp_path / "x.xml"])
     with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(first.wait_for_change, first.revision, 600)
-        first.stop()
+        waiting = pool.submit(files.wait_for_change, files.revision, 600)
+        files.stop()
         waiting.result(60)
-    second.start()
-    assert second.revision.partition("-")[0] != first.revision.partition("-")[0]
-    second.stop()
-
-
-def test_a_watch_that_the_system_refuses_is_an_error(folder, capsys, monkeypatch):
-    def refuse(*paths, **options):
-        raise OSError("OS file watch limit reached.")
-
-    monkeypatch.setattr("deploy.tools.preview.drawing.watch", refuse)
-    assert main(["preview", str(folder / "letter.xml"), "--data", str(folder / "data.json")]) == 1
-    assert "the files cannot be watched: OS file watch limit" in capsys.readouterr().err
 
 
 def test_content_that_does_not_fit_still_has_its_page(server, folder):

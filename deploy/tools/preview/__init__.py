@@ -1,1 +1,1 @@
-"""Previews of local files in a browser: `pressroom preview` (decision 0377)."""
+"""Previews of local files in a browser: `pressroom preview` (decision 0526)."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
-from threading import Condition, Event, Lock, Thread
+from threading import Event, Lock
 from typing import Any, Final
-
-from watchfiles import Change, watch
 
 from shared import clock
 from workers.engine.diagnostics import Diagnostic
@@ -20,126 +19,52 @@ from workers.engine.preview import PageFormat, Preview, PreviewOptions, preview
 
 # Of templates, images and fonts, as `workers.engine.local_files` finds them.
 _SUFFIXES: Final = frozenset((".xml", *SUFFIXES, ".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2"))
-_QUIET_MS: Final = 50  # changes within it are one: editors write a file in several steps
-_MOST_GROUPED_MS: Final = 500
-_READY_MS: Final = 100  # without a change the library yields this long after a watch has begun
+_LOOK_SECONDS: Final = 0.2
+_MOST_BUSY: Final = 20  # a look is a twentieth of the time at most, however many files there are
 
 
-class FileWatcher:
-    """Watches named files, and the templates, images and fonts in folders; their subfolders are not.
+class WatchedFiles:
+    """Named files, and the templates, images and fonts in folders; not those in their subfolders.
 
-    Folders are watched rather than files, since most editors replace a file when they save it. Folders
-    that are missing, or deleted later, are watched again as soon as they are there.
+    They are looked at while a page waits, which also notices changes on network folders and in files that an
+    editor replaces, and folders that are made again.
     """
 
     def __init__(self, files: Iterable[Path], folders: Iterable[Path] = ()) -> None:
-        named = [path.absolute() for path in files]
-        # A link is watched where it is, and where it leads to.
-        self._files = {path.parent.resolve() / path.name for path in named}
-        self._files |= {path.resolve() for path in named}
-        self._folders = {folder.resolve() for folder in folders}
-        self._watched = self._folders | {path.parent for path in self._files}
-        self._ancestors = {parent for folder in self._watched for parent in folder.parents}
-        self._changed = Condition()
-        self._token = token_hex(4)  # a page of an earlier server has seen none of these revisions
-        self._changes = 0
-        self._failure: str | None = None
-        self._ready, self._stop = Event(), Event()
-        self._thread = Thread(target=self._run, name="file watcher", daemon=True)
-
-    def start(self) -> None:
-        """Start to watch; every change after the return is noticed.
-
-        Raises:
-            OSError: the operating system refuses, for instance as it watches too many folders already.
-        """
-        self._thread.start()
-        self._ready.wait()
-        if self._failure is not None:
-            raise OSError(self._failure)
+        self._files, self._folders = tuple(files), tuple(folders)
+        self._stop = Event()
 
     def stop(self) -> None:
-        """End the watch, and every wait for a change."""
+        """End every wait for a change."""
         self._stop.set()
-        self._announce()
-        self._thread.join()
 
     @property
     def revision(self) -> str:
         """A text that differs after each change."""
-        return f"{self._token}-{self._changes}"
-
-    @property
-    def failure(self) -> str | None:
-        """Why changes are no longer noticed, None while they are."""
-        return self._failure
+        return sha256(repr(sorted(self._read_states())).encode()).hexdigest()[:24]
 
     def wait_for_change(self, seen: str | None, timeout_seconds: float) -> None:
         """Return once the revision is not `seen`, the watch has ended, or the time has passed."""
-        with self._changed:
-            self._changed.wait_for(
-                lambda: self.revision != seen or self._stop.is_set(), timeout_seconds
-            )
-
-    def _run(self) -> None:
-        while not self._stop.is_set() and self._failure is None:
-            try:
-                self._watch_present_folders()
-            except FileNotFoundError:  # a folder was deleted before its watch began
-                continue
-            except (OSError, RuntimeError) as error:
-                self._failure = str(error)
-                self._announce()
-                self._ready.set()
-
-    def _watch_present_folders(self) -> None:
-        """Watch the folders that exist until one of them appears or goes."""
-        present = self._find_present()
-        # Their parents tell that a folder appears or goes, those of missing ones as far as they exist.
-        above = {
-            next((p for p in folder.parents if p.is_dir()), folder) for folder in self._watched
-        }
-        has_begun = False
-        for changes in watch(
-            *(present | above),
-            watch_filter=self._is_relevant,
-            debounce=_MOST_GROUPED_MS,
-            step=_QUIET_MS,
-            stop_event=self._stop,
-            rust_timeout=_READY_MS,
-            yield_on_timeout=True,
-            raise_interrupt=False,
-            recursive=False,
-            ignore_permission_denied=True,
-        ):
-            if changes or not has_begun:  # at the beginning for changes since the last watch
-                self._announce()
-            has_begun = True
-            self._ready.set()
-            # A folder may have appeared or gone before its parent was watched.
-            is_stale = self._find_present() != present
-            if is_stale or any(self._is_folder_event(*each) for each in changes):
+        give_up_at = clock.ticks() + timeout_seconds
+        while (began := clock.ticks()) < give_up_at and self.revision == seen:
+            if self._stop.wait(max(_LOOK_SECONDS, (clock.ticks() - began) * _MOST_BUSY)):
                 return
 
-    def _find_present(self) -> set[Path]:
-        return {folder for folder in self._watched if folder.is_dir()}
+    def _read_states(self) -> Iterator[tuple[str, int, int, int]]:
+        for path in self._files:
+            with suppress(OSError):  # it is missing at present
+                yield _read_state(path)
+        for folder in self._folders:
+            with suppress(OSError):
+                for path in folder.iterdir():
+                    if path.suffix in _SUFFIXES:
+                        yield _read_state(path)
 
-    def _announce(self) -> None:
-        with self._changed:
-            self._changes += 1
-            self._changed.notify_all()
 
-    def _is_relevant(self, change: Change, name: str) -> bool:
-        path = Path(name)
-        return (
-            path in self._files
-            or (path.parent in self._folders and path.suffix in _SUFFIXES)
-            or self._is_folder_event(change, name)
-        )
-
-    def _is_folder_event(self, change: Change, name: str) -> bool:
-        path = Path(name)
-        return change is not Change.modified and (path in self._watched or path in self._ancestors)
+def _read_state(path: Path) -> tuple[str, int, int, int]:
+    """Return what of a file differs after a change, also one that keeps its size."""
+    state = path.stat()
+    return str(path), state.st_mtime_ns, state.st_size, state.st_ino
 
 
 MAX_KEPT: Final = 200  # drawn pages of one state of the files
@@ -165,8 +90,8 @@ class LocalPages:
     `load` reads the files; it raises `UnreadableInputsError`, which the page shows.
     """
 
-    def __init__(self, load: Callable[[], Inputs], watcher: FileWatcher) -> None:
-        self.watcher = watcher
+    def __init__(self, load: Callable[[], Inputs], files: WatchedFiles) -> None:
+        self.files = files
         self._load = load
         self._lock = Lock()
         self._state: _State | None = None
@@ -181,9 +106,6 @@ class LocalPages:
                 found = self._draw(state, 1, 1.0)
                 pages = found.pages
                 findings = [_write_finding(each, state.inputs) for each in found.findings]
-        if self.watcher.failure is not None:
-            message = f"Changes of files are no longer noticed: {self.watcher.failure}"
-            findings = [_write_error(message), *findings]
         return {"revision": state.revision, "pages": pages, "findings": findings}
 
     def draw_page(self, page: int, scale: float) -> bytes | None:
@@ -196,7 +118,7 @@ class LocalPages:
 
     def _read(self) -> _State:
         # Before the files are read, so that a change meanwhile has another revision.
-        revision = self.watcher.revision
+        revision = self.files.revision
         if self._state is None or self._state.revision != revision:
             try:
                 self._state = _State(revision, self._load(), None)

@@ -50,9 +50,9 @@ class PreviewServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Handler)
 
     def server_close(self) -> None:
-        """Close the socket, and end the watch of the files."""
+        """Close the socket, and end the requests that wait for a change."""
         super().server_close()
-        self.pages.watcher.stop()
+        self.pages.files.stop()
 
     @property
     def url(self) -> str:
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer_state(self, seen: str | None) -> None:
         """Answer as soon as the files differ from those that the page has seen, or after a while."""
         pages = self.server.pages
-        pages.watcher.wait_for_change(seen, LONGEST_WAIT_SECONDS)
+        pages.files.wait_for_change(seen, LONGEST_WAIT_SECONDS)
         state = {"title": self.server.title, **pages.describe()}
         self._answer(HTTPStatus.OK, json.dumps(state).encode(), "application/json")
 
