@@ -20,6 +20,7 @@ from api.conditional_requests import check_partial_change
 from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
 from api.jobs.routes import JobRoutes, SubjectRoutes
+from api.operations.checks import read_parameters
 from api.operations.model import Operation, Routes, find_operation
 from api.ops.routes import (
     HealthRoutes,
@@ -257,6 +258,8 @@ def _before_request(ports: Ports) -> Response | None:
     if isinstance(request.routing_exception, MethodNotAllowed):
         raise request.routing_exception  # before preconditions (RFC 9110, 13.2.1)
     check_partial_change(request)
+    if (operation := _current_operation()) and operation.needs_key:
+        g.query = read_parameters(operation, request.view_args or {}, request)
     return None
 
 

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
-from shared.errors import ServiceError
-from shared.zip_files import DEFAULT_FILENAME, MAX_FILENAME, UNSAFE, sanitize_filename
+from shared.zip_files import DEFAULT_FILENAME, sanitize_filename
 
 _STAGES: Final = ("queue", "merge", "layout", "finish")
 _UNPAIRED: Final = re.compile(r"[\ud800-\udfff]")
@@ -69,32 +68,6 @@ def write_content_disposition(
     if plain == name:
         return f'{kind}; filename="{name}"'
     return f"{kind}; filename=\"{clean(plain)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHARS)}"
-
-
-def read_filename(query: Mapping[str, str]) -> str | None:
-    """Read the query parameter `filename`, None without it.
-
-    Raises:
-        ServiceError: 400 for a name that is not safe as it is.
-    """
-    name = query.get("filename")
-    if name is None:
-        return None
-    if not 1 <= len(name) <= MAX_FILENAME:
-        raise _invalid_filename(name, f"it has {len(name)} characters")
-    if unsafe := UNSAFE.search(name) or _UNPAIRED.search(name):
-        raise _invalid_filename(name, f"it contains {unsafe[0]!r}")
-    if name.strip(" .") != name or name.removesuffix(".pdf").strip(" .") == "":
-        raise _invalid_filename(name, "it begins or ends with a full stop or a space")
-    return name
-
-
-def _invalid_filename(name: str, rule: str) -> ServiceError:
-    return ServiceError(
-        400,
-        f"Invalid filename {name[:100]!r}: {rule}; accepted are 1 to {MAX_FILENAME} characters, none of "
-        'them a control character or one of " / \\ : * ? < > |.',
-    )
 
 
 def write_server_timing(timings: Mapping[str, float]) -> str:

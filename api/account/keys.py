@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Annotated, Any, Final, TypedDict
 
 from flask import Response, request
+from msgspec import Meta
 
-from api.admission.body import receive_fields
+from api.admission.body import receive_record
 from api.auth.guard import current_principal
 from api.http import parse_timestamp, write_json
-from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
+from api.operations.model import (
+    Name,
+    RequestBody,
+    Routes,
+    delete,
+    get,
+    json_content,
+    json_response,
+    post,
+)
 from api.operations.parameters import NO_CONTENT
 from shared.auth import accounts, audit
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
@@ -21,11 +30,11 @@ from shared.clock import now, timestamp
 from shared.db.queries import lock_account
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
+from shared.records import Record
 from shared.telemetry import log
 
 MAX_LIVE_KEYS: Final = 100
 _KEY_ID: Final = re.compile(r"key_[a-z2-7]{24}\Z")
-_NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
 _log: Final = log.get_logger(__name__)
 
 
@@ -97,6 +106,14 @@ class KeyRoutes(Routes):
         return Response(status=204)
 
 
+class KeyRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """What is asked for of a new key; all of it may be missing."""
+
+    name: Name = ""
+    expires_at: Annotated[str, Meta(min_length=1)] = ""
+    scopes: Annotated[tuple[str, ...], Meta(min_length=1)] = ()
+
+
 class KeyTerms(TypedDict):
     """What a new key shall be."""
 
@@ -111,11 +128,11 @@ def receive_key_request(*, own: frozenset[Scope], at: datetime) -> KeyTerms:
     Raises:
         ServiceError: 400, 403.
     """
-    fields = receive_fields(request, ("name", "expires_at", "scopes"))
+    asked = receive_record(request, KeyRequest)
     return {
-        "name": _read_name(fields),
-        "expires_at": _read_expiry(fields, at=at),
-        "scopes": _read_scopes(fields, own=own),
+        "name": asked.name or None,
+        "expires_at": _read_expiry(asked.expires_at, at=at) if asked.expires_at else None,
+        "scopes": _read_scopes(asked.scopes, own=own) if asked.scopes else own,
     }
 
 
@@ -160,29 +177,15 @@ def _check_limit(session: Session, account_id: str, *, at: datetime) -> None:
         )
 
 
-def _read_name(fields: Mapping[str, Any]) -> str | None:
-    if "name" not in fields:
-        return None
-    name = fields["name"]
-    if not isinstance(name, str) or not _NAME.match(name):
-        raise ServiceError(
-            400, "Invalid field name: accepted are 1 to 200 characters, no control characters."
-        )
-    return name
-
-
-def _read_expiry(fields: Mapping[str, Any], *, at: datetime) -> datetime | None:
-    if "expires_at" not in fields:
-        return None
-    text = fields["expires_at"]
+def _read_expiry(text: str, *, at: datetime) -> datetime:
     try:
-        instant = parse_timestamp(text) if isinstance(text, str) else None
+        instant = parse_timestamp(text)
     except (ValueError, OverflowError):
-        instant = None
-    if instant is None or instant <= at:
+        instant = at
+    if instant <= at:
         raise ServiceError(
             400,
-            f"Invalid field expires_at {str(text)[:60]!r}: accepted is an ISO 8601 timestamp in the "
+            f"Invalid field expires_at {text[:60]!r}: accepted is an ISO 8601 timestamp in the "
             "future, such as 2031-01-31T12:00:00Z.",
         )
     return instant
@@ -202,21 +205,16 @@ def _bound_end(given: datetime | None, latest: datetime | None) -> datetime | No
     return given or latest
 
 
-def _read_scopes(fields: Mapping[str, Any], *, own: frozenset[Scope]) -> frozenset[Scope]:
-    """Return the scopes of a new key: by default those of the key of the request, and never more.
+def _read_scopes(names: Sequence[str], *, own: frozenset[Scope]) -> frozenset[Scope]:
+    """Return the scopes of a new key, which are never more than those of the key of the request.
 
     Raises:
         ServiceError: 400, the field is invalid; 403, the key of the request lacks one of them.
     """
-    if "scopes" not in fields:
-        return own
-    given = fields["scopes"]
     try:
-        scopes = parse_scopes(given if isinstance(given, list) else [json.dumps(given)])
+        scopes = parse_scopes(names)
     except ValueError as error:
-        raise ServiceError(
-            400, f"Invalid field scopes: {error}; accepted is a list of {', '.join(Scope)}."
-        ) from error
+        raise ServiceError(400, f"Invalid field scopes: {error}.") from error
     if missing := list_scopes(scopes - own):
         raise ServiceError(
             403,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import IO, Any, BinaryIO, Final, TypeVar, cast
+from typing import IO, BinaryIO, Final, TypeVar, cast
 
 from flask import Request
 from gunicorn.http.errors import (
@@ -22,7 +22,7 @@ from gunicorn.http.errors import (
 from werkzeug.exceptions import ClientDisconnected
 
 from api.admission.framing import ChunkTooLargeError
-from api.admission.json_body import MAX_PARSED_BYTES, decode_record, parse_object
+from api.admission.json_body import MAX_PARSED_BYTES, decode_record
 from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
@@ -183,13 +183,8 @@ class BodyStream:
         return chunk
 
 
-def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Receive a small JSON object of known fields; without a body it is empty.
-
-    Raises:
-        ServiceError: 415 for another Content-Type, 413 above 64 KB, 400 for invalid JSON or fields.
-    """
-    return parse_object(_receive_object(request), fields=fields)
+class NoFields(Record, frozen=True, forbid_unknown_fields=True):
+    """A body that says nothing."""
 
 
 def receive_record(
@@ -203,7 +198,7 @@ def receive_record(
     """Receive a small JSON object as a record; without a body its fields are missing, unless one is required.
 
     Raises:
-        ServiceError: 415, 413 and 400, as those of `receive_fields`.
+        ServiceError: 415 for another Content-Type, 413 above `limit` bytes, 400 for invalid JSON or fields.
     """
     return decode_record(
         _receive_object(request, is_required=is_required, limit=limit), kind, what=what

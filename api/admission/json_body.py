@@ -6,7 +6,6 @@ without making objects of what they contain, and parsed only if all of it is sma
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -28,20 +27,6 @@ _END: Final = re.compile(rb"\s*\}\s*")
 _UNKNOWN: Final = re.compile("unknown field `(.*)`")
 _TRUNCATED: Final = "Input data was truncated"  # also of a surrogate without its other half
 _ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
-
-def parse_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Parse an object of known fields in at most `MAX_PARSED_BYTES`.
-
-    Raises:
-        ServiceError: 400, with the reason.
-    """
-    assert len(data) <= MAX_PARSED_BYTES, "a larger one is split, or read by a worker"
-    members = split_object(data, fields=fields)
-    try:
-        return {name: json.loads(value) for name, value in members.items()}
-    except (ValueError, RecursionError) as error:
-        raise _invalid(error) from error
 
 
 def split_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, bytes]:

@@ -11,8 +11,8 @@ from werkzeug.routing import BaseConverter
 from api.auth.guard import current_principal
 from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
-from api.batches.submission import accept_batch, read_batch_request, read_first_item
-from api.http import read_choice, read_cursor, read_limit, read_wait, write_json, write_page
+from api.batches.submission import accept_batch, read_batch_request
+from api.http import read_choice, read_limit, read_wait, write_json, write_page
 from api.jobs.accepting import mark_replayed
 from api.jobs.inspection import Inspections
 from api.jobs.reading import PDF
@@ -50,7 +50,7 @@ from api.operations.parameters import (
     file_responses,
     start_after,
 )
-from api.pdf_headers import read_filename, write_content_disposition, write_warning_headers
+from api.pdf_headers import write_content_disposition, write_warning_headers
 from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
 from api.stored_files import BlobFile, expired, send_file
@@ -240,7 +240,7 @@ class BatchRoutes(Routes):
                 account_id,
                 statuses=tuple(BatchStatus) if status is None else (status,),
                 limit=limit + 1,
-                start_after=read_cursor(query, is_batch_id),
+                start_after=query.get("start_after"),
             )
         shown = [write_batch(*each) for each in found]
         return write_json(write_page("batches", shown, limit=limit))
@@ -280,11 +280,11 @@ class BatchRoutes(Routes):
         In input order, 1,000 per page, including unfinished documents.
         """
         query = current_query()
-        after, status = read_first_item(query), read_choice(query, "status", ItemStatus)
+        after, status = query.get("start_after", -1), read_choice(query, "status", ItemStatus)
         with self._ports.database.snapshot() as session:
             batch = find_own_batch(session, batch_id)
             items, has_more = list_items(
-                session, batch, after=after, limit=_ITEMS_PER_PAGE, status=status
+                session, batch, after=int(after), limit=_ITEMS_PER_PAGE, status=status
             )
         return write_json(
             {"items": [write_item(batch, item) for item in items], "has_more": has_more}
@@ -309,7 +309,7 @@ class BatchRoutes(Routes):
         the merged PDF. Streamed; kept for 24 hours by default. 409 if the batch has not ended, has output=files, or
         has no PDF: it was cancelled before it was merged, no document succeeded, or merging failed.
         """
-        filename = read_filename(current_query())
+        filename = current_query().get("filename")
         with self._ports.database.snapshot() as session:
             batch = find_own_batch(session, batch_id)
             is_rendering = has_running_chunk(session, batch.id)
@@ -351,7 +351,7 @@ class BatchRoutes(Routes):
     @get("/v2/jobs/{item_job:job_id}/pdf", {}, query=(FILENAME,), is_described=False, reads="job")
     def read_item_pdf(self, job_id: str) -> Response:
         """Return the PDF of one document."""
-        filename = read_filename(current_query())
+        filename = current_query().get("filename")
         batch, item = self._get_item(job_id)
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")

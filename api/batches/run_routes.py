@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from flask import Response, request
 
-from api.admission.body import receive_fields, receive_record
+from api.admission.body import receive_record
 from api.auth.guard import current_principal, record_change
 from api.batches.routes import find_own_batch, require_files
 from api.http import write_json
@@ -27,13 +27,19 @@ from api.operations.model import (
     post,
     put,
 )
-from api.operations.parameters import FILE_ERRORS, FILE_REQUEST_HEADERS, NO_CONTENT, file_responses
+from api.operations.parameters import (
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
+    NO_CONTENT,
+    VERSION,
+    file_responses,
+)
 from api.pdf_headers import write_content_disposition
 from api.stored_files import BlobFile, expired, send_file
-from api.templates.fields import check_tag, parse_version, read_version
+from api.templates.fields import PlanTagRequest
 from shared.auth.scopes import Scope
 from shared.batches.decisions import HeldDocuments, Reprint, decide, order_reprint
-from shared.batches.plan_checks import check_plan, check_plan_name
+from shared.batches.plan_checks import check_plan
 from shared.batches.plans import IndexFormat, Plan
 from shared.batches.records import Batch, BatchStatus
 from shared.batches.runs import INDEX_NUMBER, PROOF_NUMBER, StoredFile, list_files, read_account
@@ -51,9 +57,7 @@ from shared.clock import now
 from shared.errors import ErrorCode, ServiceError
 from shared.templates.references import parse_reference
 
-_VERSION = Parameter(
-    "version", {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]}, "A version; the newest by default."
-)  # fmt: skip
+_VERSION = Parameter("version", VERSION, "A version; the newest by default.")
 
 
 _HELD = RequestBody(
@@ -87,7 +91,6 @@ class PlanRoutes(Routes):
         what stands in the index. A version never changes; a plan that is another one has the next number. An
         account has at most $most.
         """
-        check_plan_name(plan)
         wanted = receive_record(request, Plan, what="plan", is_required=True)
         check_plan(wanted)
         if wanted.bundle is not None:
@@ -122,7 +125,7 @@ class PlanRoutes(Routes):
         Its newest version, or the one that is asked for, and the tags of the plan.
         """
         version = current_query().get("version")
-        reference = plan if version is None else f"{plan}@{parse_version(version)}"
+        reference = plan if version is None else f"{plan}@{version}"
         with self._ports.database.snapshot() as session:
             stored = resolve_plan(session, current_principal().state.account_id, reference)
             held = list_tags(session, current_principal().state.account_id, stored.name)
@@ -135,7 +138,6 @@ class PlanRoutes(Routes):
 
         With all its versions and tags. Batches that were accepted with it keep it.
         """
-        check_plan_name(plan)
         with self._ports.database.session() as session:
             was_there = delete_plan(session, current_principal().state.account_id, plan)
             if was_there:
@@ -156,9 +158,7 @@ class PlanRoutes(Routes):
         Creates or moves the tag; repeating the request changes nothing. Batches with `plan=name@tag` that are accepted
         from then on have this version.
         """
-        check_plan_name(plan)
-        check_tag(tag)
-        version = read_version(receive_fields(request, ("version",)))
+        version = int(receive_record(request, PlanTagRequest).version)
         principal = current_principal()
         with self._ports.database.session() as session:
             set_tag(session, principal.state.account_id, plan, tag, version=version)
@@ -171,8 +171,6 @@ class PlanRoutes(Routes):
 
         The version is kept.
         """
-        check_plan_name(plan)
-        check_tag(tag)
         principal = current_principal()
         with self._ports.database.session() as session:
             was_there = remove_tag(session, principal.state.account_id, plan, tag)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from flask import Request
 from api.admission.body import Body, BodyStream
 from api.admission.gate import admit
 from api.auth.guard import Principal
-from api.http import quote, read_choice, require_content_type
+from api.http import read_choice, require_content_type
 from api.jobs.accepting import Holding, check_repeated, hold, make_fingerprint, read_key
 from api.jobs.inspection import Inspections
 from api.operations.model import current_query
@@ -46,7 +45,6 @@ from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs.idempotency import Call, FirstCall
 from shared.jobs.records import Allowance, BodyKind
-from shared.jobs.subjects import check_subject
 from shared.limits import KB, MAX_GROUPED_ROWS, MAX_SPREADSHEET_BYTES
 from shared.settings import get_limits
 from shared.templates.references import TemplateReference, parse_reference
@@ -86,8 +84,6 @@ def read_batch_request(request: Request) -> BatchRequest:
         ServiceError: 400 for a parameter, 415 for the Content-Type.
     """
     query = current_query()
-    if "template" not in query:
-        raise ServiceError(400, "The template query parameter is required for a batch.")
     template = parse_reference(query["template"], field="template")
     plan = query.get("plan")
     output = read_choice(query, "output", BatchOutput)
@@ -121,22 +117,6 @@ def read_batch_request(request: Request) -> BatchRequest:
         if deadline is None
         else read_moment("deadline", deadline, within=_LAST, why="31 days later"),
     )
-
-
-def read_first_item(query: Mapping[str, str]) -> int:
-    """Read the index after which a list of documents starts, -1 without one.
-
-    Raises:
-        ServiceError: 400, it is no index.
-    """
-    text = query.get("start_after", "-1")
-    if "start_after" in query and not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ServiceError(
-            400,
-            f"Invalid start_after {quote(text)}: accepted is the index of a document, from 0 to "
-            f"{get_limits().batch_documents - 1}.",
-        )
-    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +163,7 @@ def receive_batch(
                 is_merged=is_merged,
                 hours=plan.plan.keep.result_hours if plan else None,
             ),
-            check_subject(current_query().get("subject")),
+            current_query().get("subject"),
         )
         cover = pin_template(tray, principal, ports) if tray else None
         meter = admit(principal, batch_request.allowance, template, ports).meter

@@ -166,8 +166,6 @@ class _FileRoutes(Routes):
         principal = current_principal()
         query = current_query()
         limit, start_after = read_limit(query), query.get("start_after")
-        if start_after is not None:
-            check_upload_name(start_after, self._kind)
         workspace_id, files = principal.get_workspace(), self._kind.files
         with self._ports.database.snapshot() as session:
             found = files.list(session, workspace_id, limit=limit + 1, start_after=start_after)

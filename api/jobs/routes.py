@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask import Response, request
 
 from api.auth.guard import current_principal, record_change
-from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
+from api.http import read_choice, read_limit, read_wait, write_json
 from api.jobs.reading import (
     PDF,
     await_end,
@@ -41,7 +41,6 @@ from api.operations.parameters import (
     file_responses,
     start_after,
 )
-from api.pdf_headers import read_filename
 from api.stored_files import send_file
 from shared.auth.scopes import Scope
 from shared.batches.repository import soft_delete_batch
@@ -49,7 +48,7 @@ from shared.clock import now
 from shared.db.queries import check_not_held
 from shared.errors import ServiceError
 from shared.jobs.repository import JobRecord, JobStatus, write_job
-from shared.jobs.subjects import ErasureReceipt, check_subject, delete_traces, list_work_of_subject
+from shared.jobs.subjects import ErasureReceipt, delete_traces, list_work_of_subject
 from shared.queue.states import CANCELLED
 
 _JOB_ID: Final = re.compile(r"job_[a-z2-7]{24}\Z")
@@ -86,7 +85,7 @@ class JobRoutes(Routes):
             self._ports,
             status=read_choice(query, "status", JobStatus),
             limit=read_limit(query),
-            start_after=read_cursor(query, _JOB_ID.match),
+            start_after=query.get("start_after"),
         )
         body: dict[str, Any] = {"jobs": [write_job(record) for record in page.records]}
         if page.next_cursor is not None:
@@ -122,7 +121,7 @@ class JobRoutes(Routes):
         The same response as that of a synchronous render; available for 24 hours by default. 409 when the job has not
         succeeded, 410 once the PDF has expired.
         """
-        filename = read_filename(current_query())
+        filename = current_query().get("filename")
         record = self._get(job_id)
         if record.status is not JobStatus.SUCCEEDED:
             raise no_result(record)
@@ -184,7 +183,7 @@ class SubjectRoutes(Routes):
         """
         principal = current_principal()
         account_id = principal.state.account_id
-        key = check_subject(current_query().get("key"))
+        key = current_query()["key"]
         if key is None:
             raise ServiceError(400, "The query parameter key is required.")
         sums = {"jobs": 0, "batches": 0, "deliveries": 0}

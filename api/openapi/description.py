@@ -14,7 +14,7 @@ from api.openapi.code_samples import write_samples
 from api.openapi.jobs import JOB_SCHEMAS, describe_events
 from api.openapi.schemas import SCHEMAS
 from api.operations.model import Operation, OperationResponse, Parameter, RequestBody, Schema, ref
-from api.operations.parameters import NOT_MODIFIED, PATH_PARAMETERS
+from api.operations.parameters import NOT_MODIFIED, find_path_parameter
 from shared.auth.scopes import ALL_SCOPES, list_scopes
 from shared.errors import ErrorCode
 
@@ -174,9 +174,8 @@ def describe(operations: Iterable[Operation]) -> Mapping[str, Any]:
 
 
 def _write_operation(operation: Operation, failures: _SharedErrors) -> dict[str, Any]:
-    own = {parameter.name: parameter for parameter in operation.path_parameters}
     in_path = [
-        own.get(name) or PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)
+        find_path_parameter(operation, name) for name in re.findall(r"{(\w+)}", operation.path)
     ]
     written: dict[str, Any] = {
         "operationId": operation.name,

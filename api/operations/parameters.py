@@ -9,6 +9,7 @@ from api.http import MAX_WAIT_SECONDS
 from api.operations.model import (
     PRINTABLE_PATTERN,
     ErrorStatuses,
+    Operation,
     OperationResponse,
     Parameter,
     RequestBody,
@@ -22,7 +23,7 @@ from shared.errors import ErrorCode
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
 TEMPLATE_ID: Final = string(
-    "A template id.",
+    "A template id: letters, digits, hyphens and underscores, not between double underscores.",
     minLength=1,
     maxLength=128,
     pattern="^(?!__.*__$)[A-Za-z0-9_-]+$",
@@ -57,6 +58,10 @@ IMAGE_NAME: Final = string(
     maxLength=64,
     pattern=f"^{_NAME}$",
     examples=["logo"],
+)
+PLAN_NAME: Final = IMAGE_NAME | {"minLength": 1, "maxLength": 60, "examples": ["letters"]}
+VERSION: Final = string(
+    "A number from 1, without leading zeros.", pattern="^[1-9][0-9]{0,15}$", examples=["1"]
 )
 TAG_SHAPE: Final = IMAGE_NAME | {"minLength": 1, "examples": ["stable"]}
 NO_CONTENT: Final = OperationResponse("Done; the response has no body.")
@@ -212,7 +217,7 @@ WAIT: Final = Parameter(
         "default": "0",
         "examples": ["30"],
     },
-    f"Long poll: seconds to wait for a final status, at most {MAX_WAIT_SECONDS}.",
+    f"Long poll: seconds to wait for a final status, from 0 to {MAX_WAIT_SECONDS}.",
 )
 _KEY_ID: Final = Parameter(
     "key_id",
@@ -235,11 +240,7 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
     for parameter in (
         Parameter("template", REFERENCE, "A template reference."),
         Parameter("template_id", TEMPLATE_ID, "A template id."),
-        Parameter(
-            "version",
-            {"type": "string", "pattern": "^[1-9][0-9]{0,15}$", "examples": ["1"]},
-            "Number of a published version.",
-        ),
+        Parameter("version", VERSION, "Number of a published version."),
         Parameter("tag", TAG, "A tag of the template."),
         Parameter("slug", SLUG, "A slug of the workspace."),
         Parameter("name", IMAGE_NAME, "The name of an image."),
@@ -247,7 +248,7 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
         _FILE,
         Parameter("job_id", JOB_ID, "A job of the account."),
         Parameter("batch_id", BATCH_ID, "A batch of the account."),
-        Parameter("plan", IMAGE_NAME, "The name of a plan."),
+        Parameter("plan", PLAN_NAME, "The name of a plan."),
         Parameter(
             "number",
             {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]},
@@ -271,6 +272,16 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
         ),
     )
 }
+# Another form of these is 400; of ids, which name something of the account, it is 404.
+CHECKED_IN_PATHS: Final = frozenset(("template", "template_id", "version", "tag", "plan"))
+
+
+def find_path_parameter(operation: Operation, name: str) -> Parameter:
+    """Return a parameter of the path of an operation."""
+    own = {parameter.name: parameter for parameter in operation.path_parameters}
+    return own.get(name) or PATH_PARAMETERS[name]
+
+
 OWN_TEMPLATE: Final = Parameter("template", TEMPLATE_ID, "A template id.")
 XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
 

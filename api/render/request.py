@@ -12,7 +12,6 @@ from flask import Request
 from api.auth.guard import Principal
 from api.http import ContentType, parse_timestamp, quote, read_content_type, read_media_type
 from api.operations.model import current_query
-from api.pdf_headers import read_filename
 from api.ports import Ports
 from shared.clock import now, timestamp
 from shared.db.queries import find_retention
@@ -63,7 +62,7 @@ def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
         ServiceError: 400 for a parameter, 415 for the Content-Type.
     """
     query = current_query()
-    template, filename = _read_template(query), read_filename(query)
+    template = _read_template(query)
     sent = read_media_type(request)
     kind = _KINDS.get(sent)
     flow = _read_flow(query, kind=kind, sent=sent)
@@ -80,7 +79,7 @@ def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
         template=template,
         flow=flow,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
-        filename=filename,
+        filename=query.get("filename"),
         output=_read_output(request, query) if purpose is Purpose.RENDER else RenderOutput.PDF,
     )
 
@@ -120,10 +119,6 @@ def _read_template(query: Mapping[str, str]) -> TemplateReference | None:
 def _read_flow(query: Mapping[str, str], *, kind: BodyKind | None, sent: str) -> str | None:
     flow = query.get("flow")
     if kind is BodyKind.MARKDOWN:
-        if flow == "":
-            raise ServiceError(
-                400, "Invalid flow '': accepted is the name of a flow of the template."
-            )
         return flow or DEFAULT_FLOW
     if flow is not None:
         raise ServiceError(

@@ -38,7 +38,7 @@ from api.operations.parameters import (
     XML_TYPES,
     text_content,
 )
-from api.pdf_headers import read_filename, write_invoice_headers, write_pdf_headers
+from api.pdf_headers import write_invoice_headers, write_pdf_headers
 from api.render.inspection import INVOICE
 from api.render.recorded import Admitted, RecordedRender
 from api.render.request import RenderRequest, find_order, pin_template, read_render_request
@@ -55,7 +55,6 @@ from shared.jobs.records import (
     Purpose,
     RenderOutput,
 )
-from shared.jobs.subjects import check_subject
 from shared.limits import KB
 from shared.templates.references import parse_reference
 from shared.usage.metering import UsageEvent
@@ -230,7 +229,7 @@ class RenderRoutes(Routes):
             template=parse_reference(query.get("template", _RECEIVED), field="template"),
             flow=None,
             allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
-            filename=read_filename(query),
+            filename=query.get("filename"),
         )
         ticket, outcome = self._run(
             asked,
@@ -291,7 +290,7 @@ class RenderRoutes(Routes):
         return Admitted(
             template=template,
             order=find_order(principal, self._ports, has_record=asked.kind in _WITH_RECORD),
-            subject=check_subject(current_query().get("subject")),
+            subject=current_query().get("subject"),
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,
             body=body,

@@ -1,136 +1,59 @@
-"""Validation of template ids, names, versions, tags and slugs in paths and bodies."""
+"""Bodies of requests about templates, and the rules of slugs."""
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Annotated
 
+from msgspec import UNSET, Meta, UnsetType
+
+from api.operations.model import Name
 from shared.errors import ErrorCode, ServiceError
-from shared.identifiers import ID_SHAPE, PUBLIC_PREFIX, SLUG, TAG, TEMPLATE_ID
+from shared.identifiers import ID_SHAPE, PUBLIC_PREFIX, SLUG, TEMPLATE_ID
+from shared.records import Record
 
-MAX_VERSION_DIGITS: Final = 16  # digits of a version in a path
-_VERSION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
-_NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
-_RESERVED_TAGS: Final = ("live", "latest")
-
-
-def check_template_id(template_id: str, field: str = "template id") -> None:
-    """Check that a text has the form of a template id.
-
-    Raises:
-        ServiceError: 400, with the field and the rule.
-    """
-    if not TEMPLATE_ID.match(template_id):
-        raise ServiceError(
-            400,
-            f"Invalid {field} {template_id[:150]!r}: accepted are 1 to 128 letters, digits, hyphens "
-            "and underscores, not between double underscores, and no @selector.",
-        )
+# JSON has one type of numbers: 3.0 is 3.
+_Version = Annotated[float, Meta(ge=1, lt=10**16, multiple_of=1)]
+_TemplateId = Annotated[str, Meta(pattern=f"^{TEMPLATE_ID.pattern}")]
 
 
-def check_template_name(name: str) -> str:
-    """Check the name of a template and return it.
+class RenameRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """The new name of a template."""
 
-    Raises:
-        ServiceError: 400, with the rule.
-    """
-    if not _NAME.match(name):
-        raise ServiceError(
-            400,
-            f"Invalid name {name[:100]!r}: accepted are 1 to 200 characters, no control characters.",
-        )
-    return name
+    name: Name
 
 
-def parse_version(text: str) -> int:
-    """Parse the version number of a path.
+class PlanTagRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """The version that a tag points to."""
 
-    Raises:
-        ServiceError: 400, with the rule.
-    """
-    if not _VERSION.match(text):
-        raise _invalid_version(text)
-    return int(text)
+    version: _Version
 
 
-def read_version(fields: dict[str, Any]) -> int:
-    """Read the required field `version`.
+class TagRequest(PlanTagRequest, frozen=True, forbid_unknown_fields=True):
+    """The version that a tag points to, and whether it is guarded from now on."""
 
-    Raises:
-        ServiceError: 400, it is missing or not a version number.
-    """
-    version = fields.get("version")
-    # JSON has one number type, so 3.0 is accepted; Python's bool is an int, so true is excluded.
-    if isinstance(version, float) and version.is_integer():
-        version = int(version)
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise ServiceError(
-            400, "The field version is required and must be a whole number: a published version."
-        )
-    if not 1 <= version < 10**MAX_VERSION_DIGITS:
-        raise _invalid_version(str(version)[:40])
-    return version
+    guarded: bool | UnsetType = UNSET
 
 
-def check_tag(tag: str) -> None:
-    """Check a tag's name.
+class SlugRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """A slug, and the id of its template; `template_id` is the former name of `template`."""
 
-    Raises:
-        ServiceError: 400, with the violated rule.
-    """
-    if tag in _RESERVED_TAGS:
-        rule = "it is reserved"
-    elif tag.isascii() and tag.isdigit():
-        rule = "all digits are a version number"
-    else:
-        check_tag_shape(tag)
-        return
-    raise _invalid_tag("tag", tag, rule)
+    slug: str
+    template: _TemplateId = ""
+    template_id: _TemplateId = ""
 
+    def get_template(self) -> str:
+        """Return the id.
 
-def check_tag_shape(tag: str, field: str = "tag") -> None:
-    """Check the length and the characters of a tag.
-
-    Raises:
-        ServiceError: 400, with the violated rule.
-    """
-    if not 1 <= len(tag) <= 64:
-        raise _invalid_tag(field, tag, f"it has {len(tag)} characters, accepted are 1 to 64")
-    if not TAG.match(tag):
-        raise _invalid_tag(
-            field, tag, "accepted are lowercase letters, digits and single hyphens, none at an end"
-        )
-
-
-def read_slug(fields: dict[str, Any]) -> str:
-    """Read the required field `slug`.
-
-    Raises:
-        ServiceError: 400, it is missing or violates a rule.
-    """
-    slug = fields.get("slug")
-    if not isinstance(slug, str):
-        raise ServiceError(400, "The field slug is required and must be a string.")
-    check_slug(slug)
-    return slug
-
-
-def read_template_id(fields: dict[str, Any]) -> str:
-    """Read the required field `template`, or `template_id`, its former name.
-
-    Raises:
-        ServiceError: 400, it is missing, not a template id, or both fields differ.
-    """
-    given = [fields[name] for name in ("template", "template_id") if name in fields]
-    if not given or not all(isinstance(value, str) for value in given):
-        raise ServiceError(400, "The field template is required and must be a string: the id.")
-    if len(set(given)) > 1:
-        raise ServiceError(
-            400, "The fields template and template_id, its former name, differ: send one of them."
-        )
-    template_id: str = given[0]
-    check_template_id(template_id, "template")
-    return template_id
+        Raises:
+            ServiceError: 400, it is missing, or both fields differ.
+        """
+        given = {self.template, self.template_id} - {""}
+        if len(given) != 1:
+            raise ServiceError(
+                400,
+                "The field template is required, the id; template_id, its former name, is sent in its place.",
+            )
+        return given.pop()
 
 
 def check_slug(slug: str) -> None:
@@ -151,18 +74,6 @@ def check_slug(slug: str) -> None:
     else:
         return
     raise ServiceError(400, f"Invalid slug '{slug[:100]}': {rule}.")
-
-
-def _invalid_version(quoted: str) -> ServiceError:
-    return ServiceError(
-        400,
-        f"Invalid version {quoted[:40]!r}: accepted is a number from 1, without leading zeros, of up "
-        f"to {MAX_VERSION_DIGITS} digits.",
-    )
-
-
-def _invalid_tag(field: str, tag: str, rule: str) -> ServiceError:
-    return ServiceError(400, f"Invalid {field} {tag[:100]!r}: {rule}.")
 
 
 def _invalid_slug(slug: str, rule: str) -> ServiceError:

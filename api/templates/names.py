@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, request
+from msgspec import UNSET
 
-from api.admission.body import receive_fields
+from api.admission.body import receive_record
 from api.auth.guard import Principal, current_principal, record_change
 from api.conditional_requests import (
     Preconditions,
@@ -37,15 +36,7 @@ from api.operations.parameters import (
     TAG_SHAPE,
 )
 from api.templates.content import change_templates
-from api.templates.fields import (
-    check_slug,
-    check_tag,
-    check_tag_shape,
-    check_template_id,
-    read_slug,
-    read_template_id,
-    read_version,
-)
+from api.templates.fields import SlugRequest, TagRequest, check_slug
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
@@ -75,10 +66,10 @@ class TagRoutes(Routes):
         key than that which published them approved, otherwise 409, until a key with the scope account sets it to false.
         """
         principal = current_principal()
-        _check_names(template_id, tag)
         preconditions = read_preconditions(request)
-        fields = receive_fields(request, ("version", "guarded"))
-        version, guarded = read_version(fields), _read_guarded(fields)
+        asked = receive_record(request, TagRequest)
+        version = int(asked.version)
+        guarded = None if asked.guarded is UNSET else asked.guarded
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
             before = names.find_tag(session, template_id, tag)
@@ -117,9 +108,6 @@ class TagRoutes(Routes):
         """
         principal = current_principal()
         start_after = current_query().get("start_after")
-        check_template_id(template_id)
-        if start_after is not None:
-            check_tag_shape(start_after, "start_after")
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = names.list_tags(
@@ -140,7 +128,6 @@ class TagRoutes(Routes):
         The version that it points to, and the user who last moved it.
         """
         principal = current_principal()
-        _check_names(template_id, tag)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = names.find_tag(session, template_id, tag)
@@ -160,7 +147,6 @@ class TagRoutes(Routes):
         The version and the history are kept. A guarded tag is 409.
         """
         principal = current_principal()
-        _check_names(template_id, tag)
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
@@ -183,7 +169,6 @@ class TagRoutes(Routes):
         The 100 most recent changes, newest first, including those of a removed tag.
         """
         principal = current_principal()
-        _check_names(template_id, tag)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = names.list_history(session, template_id, tag, limit=names.HISTORY_DEPTH + 1)
@@ -193,18 +178,6 @@ class TagRoutes(Routes):
         return write_json_with_etag(
             request, {"events": events, "has_more": len(found) > names.HISTORY_DEPTH}
         )
-
-
-def _read_guarded(fields: dict[str, Any]) -> bool | None:
-    guarded = fields.get("guarded")
-    if "guarded" in fields and not isinstance(guarded, bool):
-        raise ServiceError(400, "The field guarded must be true or false.")
-    return guarded
-
-
-def _check_names(template_id: str, tag: str) -> None:
-    check_template_id(template_id)
-    check_tag(tag)
 
 
 def _check_tag_preconditions(
@@ -251,8 +224,9 @@ class SlugRoutes(Routes):
         """
         principal = current_principal()
         workspace_id = principal.get_workspace()
-        fields = receive_fields(request, ("slug", "template", "template_id"))
-        slug, template_id = read_slug(fields), read_template_id(fields)
+        asked = receive_record(request, SlugRequest)
+        slug, template_id = asked.slug, asked.get_template()
+        check_slug(slug)
         with change_templates(principal, self._ports) as session:
             assignment = names.assign_slug(
                 session,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from enum import StrEnum
+from collections.abc import Callable
 from io import BytesIO
-from typing import Any, Final
+from typing import Final
 
 from flask import Response, request
 
-from api.admission.body import Body, receive_body, receive_fields
+from api.admission.body import Body, receive_body, receive_record
 from api.auth.guard import current_principal, record_change
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
-from api.http import read_choice, read_limit, require_content_type, write_json, write_page
+from api.http import read_limit, require_content_type, write_json, write_page
 from api.jobs.inspection import Inspections
 from api.operations.model import (
     PRINTABLE_PATTERN,
@@ -43,7 +42,7 @@ from api.operations.parameters import (
 )
 from api.ports import Ports
 from api.templates.content import change_templates, find_findings, read_content
-from api.templates.fields import check_template_id, check_template_name
+from api.templates.fields import RenameRequest
 from api.templates.versions import etag_of, lock_to_change
 from shared.auth.scopes import Scope
 from shared.clock import now
@@ -58,12 +57,6 @@ from shared.templates.repository import own_template_not_found
 
 _MAX_LISTED: Final = 20
 _TYPES: Final = ("text/xml", "application/xml", "text/plain")
-
-
-class Include(StrEnum):
-    """The templates that a list includes besides the account's own."""
-
-    PUBLIC = "public"
 
 
 _TEMPLATE_NAME: Final[Schema] = {
@@ -102,7 +95,7 @@ class TemplateRoutes(Routes):
         kept; `findings` has their number.
         """
         principal = current_principal()
-        name = _read_name(current_query().get("name"))
+        name = current_query()["name"]
         content = self._receive_content()
         with self._ports.database.session() as session:
             record = templates.create_template(
@@ -143,15 +136,11 @@ class TemplateRoutes(Routes):
         """
         account_id = current_principal().state.account_id
         query = current_query()
-        name = None if "name" not in query else check_template_name(query["name"])
-        include = read_choice(query, "include", Include)
         limit, start_after = read_limit(query), query.get("start_after")
-        if start_after is not None:
-            check_template_id(start_after, "start_after")
-        owners = (account_id, templates.PUBLIC_ACCOUNT) if include else (account_id,)
+        owners = (account_id, templates.PUBLIC_ACCOUNT) if "include" in query else (account_id,)
         with self._ports.database.snapshot() as session:
             found = templates.list_templates(
-                session, owners, name=name, limit=limit + 1, start_after=start_after
+                session, owners, name=query.get("name"), limit=limit + 1, start_after=start_after
             )
         shown = [record.show() for record in found]
         return write_json_with_etag(request, write_page("templates", shown, limit=limit))
@@ -194,7 +183,6 @@ class TemplateRoutes(Routes):
         Published versions do not change. A template with errors is kept; `findings` has their number.
         """
         principal = current_principal()
-        check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         content = self._receive_content(
             check=lambda: self._check_exists(principal.state.account_id, template)
@@ -223,9 +211,8 @@ class TemplateRoutes(Routes):
         Content, versions, tags and slug do not change.
         """
         principal = current_principal()
-        check_template_id(template, "template id")
         preconditions = read_preconditions(request)
-        name = _read_new_name(receive_fields(request, ("name",)))
+        name = receive_record(request, RenameRequest).name
         with self._ports.database.session() as session:
             lock_to_change(session, principal.state.account_id, template, preconditions)
             record = templates.rename_template(session, template, name=name)
@@ -246,7 +233,6 @@ class TemplateRoutes(Routes):
         template that others extend or import is kept: 409 names them.
         """
         principal = current_principal()
-        check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
             lock_to_change(session, principal.state.account_id, template, preconditions)
@@ -267,7 +253,6 @@ class TemplateRoutes(Routes):
         cannot be deleted before these.
         """
         account_id = current_principal().state.account_id
-        check_template_id(template_id, "template id")
         with self._ports.database.snapshot() as session:
             if templates.find_live_sha256(session, account_id, template_id) is None:
                 raise own_template_not_found(template_id)
@@ -314,16 +299,3 @@ def _check_unused(session: Session, account_id: str, template_id: str) -> None:
         code=ErrorCode.TEMPLATE_IN_USE,
         data={"templates": [each.id for each in linking[:_MAX_LISTED]]},
     )
-
-
-def _read_name(name: str | None) -> str:
-    if name is None:
-        raise ServiceError(400, "The query parameter name is required: the name of the template.")
-    return check_template_name(name)
-
-
-def _read_new_name(fields: Mapping[str, Any]) -> str:
-    name = fields.get("name")
-    if not isinstance(name, str):
-        raise ServiceError(400, "The field name is required and must be a string: the new name.")
-    return check_template_name(name)

@@ -31,9 +31,8 @@ from api.operations.model import (
     post,
     put,
 )
-from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
+from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND, VERSION
 from api.templates.content import change_templates, find_findings
-from api.templates.fields import check_template_id, parse_version
 from shared.auth.scopes import Scope
 from shared.clock import now, timestamp
 from shared.db.session import Session
@@ -56,9 +55,7 @@ from shared.templates.versions import ApprovalRequest, PublishRequest, Version
 
 _ZIP: Final = "application/zip"
 _VERSION: Final = Parameter(
-    "version",
-    {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]},
-    "A version; by default what the next one will have.",
+    "version", VERSION, "A version; by default what the next one will have."
 )
 
 
@@ -132,7 +129,6 @@ class VersionRoutes(Routes):
         the ETag of the template, exactly the content that was read is published.
         """
         principal = current_principal()
-        check_template_id(template_id)
         preconditions = read_preconditions(request)
         message = receive_record(request, PublishRequest).message
         with change_templates(principal, self._ports) as session:
@@ -169,7 +165,6 @@ class VersionRoutes(Routes):
         The newest 50, newest first; older versions can be read by number.
         """
         principal = current_principal()
-        check_template_id(template_id)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = versions.list_versions(session, template_id, limit=versions.PAGE + 1)
@@ -191,8 +186,7 @@ class VersionRoutes(Routes):
         To verify a version: remove the header comment from content, and compare the SHA-256 of the rest.
         """
         principal = current_principal()
-        check_template_id(template_id)
-        number = parse_version(version)
+        number = int(version)
         preconditions = read_preconditions(request)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
@@ -230,9 +224,8 @@ class VersionRoutes(Routes):
         approved with the report that all of them passed, else 409. Repeating the request changes nothing.
         """
         principal = current_principal()
-        check_template_id(template_id)
         report = receive_record(request, ApprovalRequest).cases
-        number, key_id = parse_version(version), principal.state.key_id
+        number, key_id = int(version), principal.state.key_id
         with change_templates(principal, self._ports) as session:
             lock_template(session, principal.state.account_id, template_id)
             is_new = versions.approve_version(
@@ -264,7 +257,6 @@ class VersionRoutes(Routes):
         approved when all of them passed; an empty body removes them. Versions keep theirs.
         """
         principal = current_principal()
-        check_template_id(template_id)
         if "Content-Type" in request.headers:
             require_content_type(request, (_ZIP,))
         with receive_body(request, limit=MAX_CASES_BYTES) as body:
@@ -287,9 +279,8 @@ class VersionRoutes(Routes):
 
         The ZIP as it was stored, that of a version or that which the next one will have; 404 if there is none. Its ETag is its SHA-256.
         """
-        check_template_id(template_id)
         text = current_query().get("version")
-        number = None if text is None else parse_version(text)
+        number = None if text is None else int(text)
         with self._ports.database.snapshot() as session:
             check_known(session, current_principal().state.account_id, template_id)
             digest, archive = get_cases(session, template_id, number)

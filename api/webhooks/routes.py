@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from base64 import b64encode
 from collections.abc import Mapping
@@ -11,9 +10,9 @@ from typing import Any, ClassVar, Final
 
 from flask import Response, request
 
-from api.admission.body import receive_fields, receive_record
+from api.admission.body import NoFields, receive_record
 from api.auth.guard import current_principal, record_change
-from api.http import read_choice, read_cursor, read_limit, write_json
+from api.http import read_choice, read_limit, write_json
 from api.operations.model import (
     BODY_ERRORS,
     OperationResponse,
@@ -54,14 +53,12 @@ from shared.webhooks.repository import (
 from shared.webhooks.uploads import check_destination
 
 _SECRET_BYTES: Final = 32
-_DELIVERY_CURSOR: Final = "^[!-~]{1,64}$"
 _START_AFTER: Final = Parameter(
     "start_after",
-    {"type": "string", "pattern": _DELIVERY_CURSOR},
+    {"type": "string", "pattern": "^[!-~]{1,64}$"},
     "The id of the last delivery of the previous page.",
 )
 _LINK_RATE: Final = Rate(60, 60)  # of each link: a viewer reads a file in ranges
-_is_cursor: Final = re.compile(_DELIVERY_CURSOR).fullmatch
 
 
 def _words(name: str, test: str) -> Mapping[str, str]:
@@ -143,7 +140,7 @@ class _TargetRoutes(Routes):
 
         $test
         """
-        receive_fields(request, ())
+        receive_record(request, NoFields)
         with self._ports.database.session() as session:
             made = webhooks.enqueue_test(session, self._kind, _account_id(), target_id, at=now())
         return write_json(_show(made), 202)
@@ -203,7 +200,7 @@ class WebhookRoutes(_TargetRoutes):
         For 24 hours deliveries are also signed with the previous secret. A disabled webhook is enabled
         again.
         """
-        receive_fields(request, ())
+        receive_record(request, NoFields)
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = webhooks.rotate_secret(
@@ -312,7 +309,7 @@ class DeliveryRoutes(Routes):
         For another day of attempts, whether the delivery failed or not; 409 while it is pending, or if its webhook is
         disabled. A file can be delivered as long as it is kept.
         """
-        receive_fields(request, ())
+        receive_record(request, NoFields)
         with self._ports.database.session() as session:
             made = webhooks.redeliver(session, _account_id(), delivery_id, at=now())
         return write_json(_show(made), 202)
@@ -375,7 +372,7 @@ def _account_id() -> str:
 def _list_deliveries(session: Session, **wanted: Any) -> Response:
     query = current_query()
     found, has_more = webhooks.list_deliveries(
-        session, limit=read_limit(query), start_after=read_cursor(query, _is_cursor), **wanted
+        session, limit=read_limit(query), start_after=query.get("start_after"), **wanted
     )
     return write_json({"deliveries": [_show(each) for each in found], "has_more": has_more})
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 from sqlalchemy import delete, or_, select
 
@@ -12,11 +11,7 @@ from shared.batches.records import Batch
 from shared.batches.repository import read_batch
 from shared.db.session import Session
 from shared.db.tables import batches, idempotency_keys, jobs, webhook_deliveries
-from shared.errors import ServiceError
 from shared.records import SHA256, ShownRecord, Timestamp, doc
-
-MAX_SUBJECT: Final = 200
-_SUBJECT: Final = re.compile(rf"[^\x00-\x1f\x7f-\x9f]{{1,{MAX_SUBJECT}}}")
 
 
 class ErasureReceipt(ShownRecord, frozen=True):
@@ -27,19 +22,6 @@ class ErasureReceipt(ShownRecord, frozen=True):
     batches: Annotated[int, doc("Batches, with all their documents.", minimum=0)]
     deliveries: Annotated[int, doc("Entries of the log of deliveries.", minimum=0)]
     at: Annotated[Timestamp, doc("When it ended.")]
-
-
-def check_subject(key: str | None) -> str | None:
-    """Return the subject that a request names.
-
-    Raises:
-        ServiceError: 400, it is empty, too long or not printable.
-    """
-    if key is not None and not _SUBJECT.fullmatch(key):
-        raise ServiceError(
-            400, f"Invalid subject: accepted are 1 to {MAX_SUBJECT} printable characters."
-        )
-    return key
 
 
 def list_work_of_subject(

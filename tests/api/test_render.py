@@ -90,7 +90,7 @@ def test_only_the_exact_value_true_renders_a_draft(caller, worker, draft):
         ("template=abc&flow=", "text/markdown", ["flow"]),
         ("template=", "application/json", ["template", "''"]),
         ("template=a@", "application/json", ["a@"]),
-        ("template=a@0", "application/json", ["a@0", "version"]),
+        ("template=a@0", "application/json", ["a@0", "@<number>"]),
         ("template=__x__", "application/json", ["__x__"]),
         ("template=a%2Fb", "application/json", ["a/b"]),
         ("template=a&template=a", "application/json", ["template", "twice"]),

@@ -65,7 +65,7 @@ def test_templates_are_listed_by_id_in_pages(caller):
 def test_a_malformed_reference_is_a_400(caller, reference):
     answer = caller.get(f"/v2/templates/{reference}")
     assert answer.status_code == 400
-    assert reference in answer.json["message"]
+    assert reference[:100] in answer.json["message"]
 
 
 @pytest.mark.parametrize("path", ["a@live", "a@1"])

@@ -62,7 +62,7 @@ def test_a_batch_tells_whether_it_is_late(caller, numbered):
 
 # Each query with a type of content and a body, the status, and what is told, in the order of the checks.
 REFUSED = [
-    ("", "application/x-ndjson", b"{}", 400, "template query parameter is required"),
+    ("", "application/x-ndjson", b"{}", 400, "query parameter template is required"),
     ("?template=@", "application/x-ndjson", b"{}", 400, "template"),
     ("?template={t}&output=pdf", "application/x-ndjson", b"{}", 400, "files, zip, merged"),
     ("?template={t}&priority=urgent", CSV, b"a\n1", 400, "express, normal, night"),
