@@ -19,6 +19,7 @@ from api.translation import SOURCE, find_language, translate_findings
 from shared import json_text
 from shared.encodings import ACCEPTED, find_codec
 from shared.errors import ServiceError
+from shared.records import TIMESTAMP_PATTERN
 
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
@@ -188,11 +189,6 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= 100 else text[:100] + "…")
 
 
-_TIMESTAMP: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?\Z", re.ASCII
-)
-
-
 def parse_timestamp(text: str) -> datetime:
     """Parse an ISO 8601 timestamp or a date (00:00) to a datetime in UTC; without an offset it is UTC.
 
@@ -200,7 +196,7 @@ def parse_timestamp(text: str) -> datetime:
         ValueError: the text is neither.
         OverflowError: the timestamp is outside the calendar.
     """
-    if not _TIMESTAMP.match(text):
+    if not re.fullmatch(TIMESTAMP_PATTERN, text):
         raise ValueError(f"{text!r} is neither YYYY-MM-DD nor an ISO 8601 timestamp")
     instant = datetime.fromisoformat(text)
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

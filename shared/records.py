@@ -15,6 +15,14 @@ from shared.clock import timestamp
 # Of the description of a SHA-256.
 SHA256: Final[dict[str, Any]] = {"pattern": "^[0-9a-f]{64}$", "examples": ["0123456789abcdef" * 4]}
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
+TIMESTAMP_PATTERN: Final = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?"
+    r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
+)
+# In Python `$` is before a last line break too.
+Name = Annotated[
+    str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*(?!\n)$")
+]
 # Beyond 64 bits, and lone surrogates.
 _WITHOUT_JSON: Final = (UnicodeEncodeError, OverflowError)
 _known: Final[set[type]] = set()

@@ -20,7 +20,6 @@ from api.admission.body import receive_record
 from api.auth.guard import current_principal, find_api_key
 from api.http import parse_date, quote, read_choice, read_limit, write_json, write_page
 from api.operations.model import (
-    TIMESTAMP_PATTERN,
     OperationResponse,
     Parameter,
     RequestBody,
@@ -51,7 +50,7 @@ from shared.jobs.records import Allowance
 from shared.limits import MB
 from shared.queue.depth import read_depth
 from shared.queue.names import QUEUES
-from shared.records import Record
+from shared.records import TIMESTAMP_PATTERN, Record
 
 MAX_ACCOUNTS: Final = 1000
 _MAX_BODY: Final = 4 * MB

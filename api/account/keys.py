@@ -5,24 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, TypedDict
+from typing import Any, Final, TypedDict
 
 from flask import Response, request
-from msgspec import Meta
 
 from api.admission.body import receive_record
 from api.auth.guard import current_principal
 from api.http import parse_timestamp, write_json
-from api.operations.model import (
-    Name,
-    RequestBody,
-    Routes,
-    delete,
-    get,
-    json_content,
-    json_response,
-    post,
-)
+from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
 from api.operations.parameters import NO_CONTENT
 from shared.auth import accounts, audit
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
@@ -30,7 +20,6 @@ from shared.clock import now, timestamp
 from shared.db.queries import lock_account
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
-from shared.records import Record
 from shared.telemetry import log
 
 MAX_LIVE_KEYS: Final = 100
@@ -106,14 +95,6 @@ class KeyRoutes(Routes):
         return Response(status=204)
 
 
-class KeyRequest(Record, frozen=True, forbid_unknown_fields=True):
-    """What is asked for of a new key; all of it may be missing."""
-
-    name: Name = ""
-    expires_at: Annotated[str, Meta(min_length=1)] = ""
-    scopes: Annotated[tuple[str, ...], Meta(min_length=1)] = ()
-
-
 class KeyTerms(TypedDict):
     """What a new key shall be."""
 
@@ -128,7 +109,7 @@ def receive_key_request(*, own: frozenset[Scope], at: datetime) -> KeyTerms:
     Raises:
         ServiceError: 400, 403.
     """
-    asked = receive_record(request, KeyRequest)
+    asked = receive_record(request, accounts.KeyRequest)
     return {
         "name": asked.name or None,
         "expires_at": _read_expiry(asked.expires_at, at=at) if asked.expires_at else None,

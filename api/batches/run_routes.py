@@ -36,7 +36,6 @@ from api.operations.parameters import (
 )
 from api.pdf_headers import write_content_disposition
 from api.stored_files import BlobFile, expired, send_file
-from api.templates.fields import PlanTagRequest
 from shared.auth.scopes import Scope
 from shared.batches.decisions import HeldDocuments, Reprint, decide, order_reprint
 from shared.batches.plan_checks import check_plan
@@ -55,6 +54,7 @@ from shared.batches.stored_plans import (
 )
 from shared.clock import now
 from shared.errors import ErrorCode, ServiceError
+from shared.templates.names import PlanTagRequest
 from shared.templates.references import parse_reference
 
 _VERSION = Parameter("version", VERSION, "A version; the newest by default.")

@@ -13,8 +13,6 @@ from typing import Any, Final
 from api.http import MAX_PAGE
 from api.openapi.record_schemas import extend_schema, record_schema
 from api.operations.model import (
-    PRINTABLE_PATTERN,
-    TIMESTAMP_PATTERN,
     URL_PATTERN,
     Schema,
     array_of,
@@ -36,6 +34,7 @@ from shared.auth.accounts import (
     AccountChanges,
     AccountInfo,
     Key,
+    KeyRequest,
     NewAccount,
 )
 from shared.auth.audit import AuditEntry
@@ -50,7 +49,13 @@ from shared.records import SHA256
 from shared.templates.cases import CasesReport
 from shared.templates.names import Tag, TagEvent
 from shared.templates.repository import TemplateRecord
-from shared.templates.versions import Approval, ApprovalRequest, PublishRequest, Version
+from shared.templates.versions import (
+    Approval,
+    ApprovalRequest,
+    PublishRequest,
+    RenameRequest,
+    Version,
+)
 from shared.usage.metering import (
     Costs,
     DraftUsage,
@@ -269,17 +274,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("stackTrace", "data"),
     ),
-    "RenameRequest": strict_object(
-        {
-            "name": string(
-                "New name of the template.",
-                minLength=1,
-                maxLength=200,
-                pattern=PRINTABLE_PATTERN,
-                examples=["Invoice"],
-            )
-        }
-    ),
+    "RenameRequest": record_schema(RenameRequest),
     "PublishRequest": record_schema(PublishRequest),
     "SlugRequest": strict_object(
         {
@@ -364,21 +359,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "AccountChanges": record_schema(
         AccountChanges, plan=_PLAN, max_pages=_PAGES, max_draft_pages=_PAGES, rate_limit=_RATE_LIMIT
     ),
-    "KeyRequest": strict_object(
-        {
-            "name": string(
-                "Name of the key.", minLength=1, maxLength=200, pattern=PRINTABLE_PATTERN
-            ),
-            "expires_at": string(
-                "When the key expires, a date or ISO 8601 timestamp in the future; without an offset in UTC.",
-                pattern=TIMESTAMP_PATTERN,
-                examples=["2031-01-31T12:00:00Z"],
-            ),
-            "scopes": _SCOPES
-            | {
-                "description": "The permissions of the key; default is the scopes of the request's key."
-            },
+    "KeyRequest": record_schema(
+        KeyRequest,
+        scopes=_SCOPES
+        | {
+            "description": "The permissions of the key; default is the scopes of the request's key."
         },
-        optional=("name", "expires_at", "scopes"),
     ),
 }

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import partial
 from string import Template
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from flask import Blueprint, Response, g
-from msgspec import Meta
 
 from api.ports import Ports
 from shared.auth.scopes import Scope
@@ -23,14 +22,6 @@ TIMESTAMPS: Final = " ISO 8601, UTC, milliseconds."  # ends their descriptions
 # White space, control characters and backslashes, in which parsers of addresses differ, are refused.
 URL_PATTERN: Final = r"^https?://[^\x00-\x20\x7f\\@/?#][^\x00-\x20\x7f\\]*$"
 PRINTABLE_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]*$"
-# The same for msgspec, as Python's $ is before a last line break too.
-Name = Annotated[
-    str, Meta(min_length=1, max_length=200, pattern=PRINTABLE_PATTERN.replace("$", r"\Z"))
-]
-TIMESTAMP_PATTERN: Final = (
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?"
-    r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
-)
 
 
 def ref(name: str) -> Schema:

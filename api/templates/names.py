@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flask import Response, request
-from msgspec import UNSET
 
 from api.admission.body import receive_record
 from api.auth.guard import Principal, current_principal, record_change
@@ -36,13 +35,12 @@ from api.operations.parameters import (
     TAG_SHAPE,
 )
 from api.templates.content import change_templates
-from api.templates.fields import SlugRequest, TagRequest, check_slug
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.templates import names
-from shared.templates.names import Assignment
+from shared.templates.names import Assignment, SlugRequest, TagRequest, check_slug
 from shared.templates.repository import check_known, lock_template
 
 
@@ -68,8 +66,7 @@ class TagRoutes(Routes):
         principal = current_principal()
         preconditions = read_preconditions(request)
         asked = receive_record(request, TagRequest)
-        version = int(asked.version)
-        guarded = None if asked.guarded is UNSET else asked.guarded
+        version, guarded = int(asked.version), asked.guard
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
             before = names.find_tag(session, template_id, tag)

@@ -42,7 +42,6 @@ from api.operations.parameters import (
 )
 from api.ports import Ports
 from api.templates.content import change_templates, find_findings, read_content
-from api.templates.fields import RenameRequest
 from api.templates.versions import etag_of, lock_to_change
 from shared.auth.scopes import Scope
 from shared.clock import now
@@ -54,6 +53,7 @@ from shared.templates.linking import find_linking
 from shared.templates.pinning import get_pinned
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import own_template_not_found
+from shared.templates.versions import RenameRequest
 
 _MAX_LISTED: Final = 20
 _TYPES: Final = ("text/xml", "application/xml", "text/plain")

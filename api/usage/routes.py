@@ -10,17 +10,11 @@ from flask import Response
 from api.admission.gate import find_used
 from api.auth.guard import Principal, current_principal
 from api.http import parse_date, read_limit, write_json
-from api.operations.model import (
-    TIMESTAMP_PATTERN,
-    Parameter,
-    Routes,
-    current_query,
-    get,
-    json_response,
-)
+from api.operations.model import Parameter, Routes, current_query, get, json_response
 from api.operations.parameters import LIMIT
 from shared.auth.scopes import Scope
 from shared.errors import ServiceError
+from shared.records import TIMESTAMP_PATTERN
 from shared.usage import repository as usage
 from shared.usage.metering import Costs, DraftUsage, Totals, UsageDays, UsageReport, UsageTemplates
 from shared.usage.periods import Period, find_period

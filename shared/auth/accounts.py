@@ -27,7 +27,7 @@ from shared.db.tables import accounts, api_keys, users, workspaces
 from shared.db.user_refs import UserRef
 from shared.errors import ServiceError
 from shared.identifiers import ID_LENGTH, digest_api_key, display_api_key, new_api_key, new_id
-from shared.records import Record, ShownRecord, Timestamp, doc
+from shared.records import TIMESTAMP_PATTERN, Name, Record, ShownRecord, Timestamp, doc
 from shared.settings import get_limits
 
 PLANS: Final = ("free", "paid")
@@ -161,6 +161,21 @@ class Account(ShownRecord, frozen=True):
     max_cpu_seconds: Annotated[
         int | None, doc("Limit of seconds of processor time per period.", minimum=0)
     ] = None
+
+
+class KeyRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """What is asked for of a new key; all of it may be missing."""
+
+    name: Annotated[Name, doc("Name of the key.")] = ""
+    expires_at: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1)],
+        doc(
+            "When the key expires, a date or ISO 8601 timestamp in the future; without an offset in UTC.",
+            pattern=TIMESTAMP_PATTERN,
+            examples=["2031-01-31T12:00:00Z"],
+        ),
+    ] = ""
+    scopes: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ()
 
 
 class Key(ShownRecord, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from shared.db.tables import approvals, templates, versions
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import PinnedTemplate
-from shared.records import SHA256, Record, ShownRecord, Timestamp, doc
+from shared.records import SHA256, Name, Record, ShownRecord, Timestamp, doc
 from shared.templates.cases import CasesReport, check_report
 from shared.templates.linking import find_published_links, read_recorded_links, record_links
 from shared.templates.pinning import Reader
@@ -29,6 +29,12 @@ from shared.templates.repository import (
 )
 
 PAGE: Final = 50
+
+
+class RenameRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """The new name of a template."""
+
+    name: Annotated[Name, doc("New name of the template.", examples=["Invoice"])]
 
 
 class PublishRequest(Record, frozen=True, forbid_unknown_fields=True):

@@ -22,7 +22,6 @@ ALLOWED = {
     "api/account/administration.py csv": "writes it",
     "api/account/administration.py msgspec": "of an operator, at most 4 MB, into types of our own",
     "api/admission/body.py request.stream": "the one reader of bodies",
-    "api/admission/json_body.py json.loads": "at most 64 KB",
     "api/admission/json_body.py msgspec": "makes no objects of what members contain",
     "api/batches/submission.py shared.batches.csv_rows": "streamed, a row has at most 1 MB",
     "api/batches/submission.py shared.batches.json_documents": "streamed: brackets are counted, lines not parsed",

@@ -49,6 +49,7 @@ def test_a_destination_is_201_without_its_secret(caller, database):
         ({"url": 3}, "url"),
         ({"url": URL, "retries": 3}, "retries"),
         ({"url": URL, "name": "../{job}"}, "name"),
+        ({"url": URL, "name": "{job}\n"}, "name"),
         ({"url": "s3://ada@8.8.8.8/b/in", "secret": "s"}, "invalid bucket name b"),
         ({"url": "s3://ada@8.8.8.8/letters?region=a%20b", "secret": "s"}, "region"),
     ],

@@ -136,7 +136,7 @@ class _JobSliceRun:
                 case DeliveryAction.RUN:
                     yield self._render(job)
                 case DeliveryAction.EXHAUSTED:
-                    yield _End(job, failed_outcome(job, make_crash_error()))
+                    yield _End(job, failed_outcome(job, make_crash_error(job)))
                 case verdict:
                     self._limits.pause()
                     skip_job(job, verdict, self._context)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, ServiceError, full_disk_as_unavailable
+from shared.jobs.records import Purpose, RenderJob
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.telemetry.log import get_logger
 from workers.engine.diagnostics import AuthoringError, Diagnostic
@@ -62,11 +63,23 @@ def run_within(
         return _internal(error, limits)
 
 
-def make_crash_error() -> ErrorBody:
-    """Return the error of a document whose process ended at each attempt."""
+_CRASHES: Final = {
+    Purpose.INSPECT: "The {kind} cannot be read: its inspection ended abnormally each time it was tried. "
+    "Export it again from its source, or use another one",
+    Purpose.PREVIEW: "The page cannot be drawn: its preview ended abnormally each time it was tried. "
+    "Use smaller images, or a smaller scale",
+}
+
+
+def make_crash_error(job: RenderJob | None = None) -> ErrorBody:
+    """Return the error of a job, or of a document of a batch, whose process ended at each attempt."""
     reference = secrets.token_hex(6)
-    log.error("render failed permanently, it crashed its worker", reference=reference)
-    return _internal_body(reference, operation="render")
+    purpose = Purpose.RENDER if job is None else job.purpose
+    log.error("job failed permanently, it crashed its worker", doing=purpose, reference=reference)
+    if job is None or purpose not in _CRASHES:
+        return _internal_body(reference, operation="render")
+    told = _CRASHES[purpose].format(kind=job.body_kind)
+    return ErrorBody(400, f"{told}; reference {reference}.", ErrorKind.RESOURCE)
 
 
 def _authoring(error: AuthoringError) -> ErrorBody:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -164,14 +163,3 @@ INSPECTORS: Final[Inspectors] = {
     BodyKind.SPREADSHEET: inspect_spreadsheet,
     BodyKind.TEMPLATE: inspect_template,
 }
-
-
-def make_inspection_crash_error(kind: BodyKind) -> ErrorBody:
-    """Return the error of a file whose inspection ended its process at each attempt."""
-    reference = secrets.token_hex(6)
-    log.error("upload refused, its inspection ended the process", reference=reference)
-    message = (
-        f"The {kind.value} cannot be read: its inspection ended abnormally each time it was tried. "
-        f"Export it again from its source, or use another one; reference {reference}."
-    )
-    return ErrorBody(400, message, ErrorKind.RESOURCE)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
-from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import JobOutcome, OutcomeStatus, RenderJob
 from shared.limits import MB
 from shared.previews.records import MEDIA_TYPES, PreviewFormat, PreviewRequest
@@ -82,17 +80,6 @@ class Previewer:
         size = len(source) + sum(map(len, linked.values()))
         key = "".join((sha256(source).hexdigest(), *map("".join, sorted(request.links.items()))))
         return self._drafts.get(key, lambda: (self._prepare(source, linked), size))
-
-
-def make_preview_crash_error() -> ErrorBody:
-    """Return the error of a preview that ended its process at each attempt."""
-    reference = secrets.token_hex(6)
-    log.error("preview refused, it ended the process", reference=reference)
-    message = (
-        "The page cannot be drawn: its preview ended abnormally each time it was tried. Use smaller "
-        f"images, or a smaller scale; reference {reference}."
-    )
-    return ErrorBody(400, message, ErrorKind.RESOURCE)
 
 
 def _make_payload(request: PreviewRequest) -> Payload | None:

@@ -32,14 +32,8 @@ from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions, 
 from workers.engine.preview import preview
 from workers.render.budget import Stopper, Watchdog
 from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise
-from workers.render.inspection import (
-    INSPECTORS,
-    Inspectors,
-    inspect,
-    make_inspection_crash_error,
-    present_invoice,
-)
-from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
+from workers.render.inspection import INSPECTORS, Inspectors, inspect, present_invoice
+from workers.render.previews import Previewer, PreviewFunction
 from workers.render.resources import Images, PrepareFunction, Signers, Templates, WorkspaceImages
 
 # The slot waits this long for an unavailable database; then maintenance republishes the job.
@@ -196,7 +190,7 @@ def run_job(job: RenderJob, context: RenderContext, *, published_at: float | Non
             case DeliveryAction.RUN:
                 _run(job, context)
             case DeliveryAction.EXHAUSTED:
-                _end(job, _make_crash_outcome(job), context)
+                _end(job, failed_outcome(job, make_crash_error(job)), context)
             case (DeliveryAction.ENDED | DeliveryAction.OVERDUE) as verdict:
                 skip_job(job, verdict, context)
 
@@ -406,14 +400,6 @@ def _options(job: RenderJob) -> RenderOptions:
         built_on=job.template.links,
         output=RenderOutput(job.output.value),
     )
-
-
-def _make_crash_outcome(job: RenderJob) -> JobOutcome:
-    if job.purpose is Purpose.INSPECT:
-        return failed_outcome(job, make_inspection_crash_error(job.body_kind))
-    if job.purpose is Purpose.PREVIEW:
-        return failed_outcome(job, make_preview_crash_error())
-    return failed_outcome(job, make_crash_error())
 
 
 def report_end(
