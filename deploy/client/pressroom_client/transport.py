@@ -149,8 +149,9 @@ class Transport:
             ApiError: the farm responded with an error that a retry does not resolve.
             FarmUnreachable: there was no response.
         """
-        with self.stream(method, path, **options) as response:
-            return response.read(), response.headers
+        # Read whole by the attempt: the key of a response that is cut short is known here alone.
+        response = self._open(method, path, is_whole=True, **options)
+        return response.data, response.headers
 
     def request_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
         """Return the JSON of a successful response; see `request`."""
@@ -188,6 +189,17 @@ class Transport:
 
         A string is sent as UTF-8.
         """
+        response = self._open(method, path, is_whole=False, **options)
+        try:
+            yield response
+        except (HTTPError, OSError) as error:
+            raise FarmUnreachable(f"the response was cut short: {error}") from error
+        finally:
+            response.release_conn()
+
+    def _open(
+        self, method: str, path: str, *, is_whole: bool, **options: Unpack[RequestOptions]
+    ) -> BaseHTTPResponse:
         query = _omit_none(options.get("query", _NONE))
         url = self._url + path + (f"?{urlencode(query)}" if query else "")
         sent = {"Authorization": f"Bearer {self._key}", **_omit_none(options.get("headers", _NONE))}
@@ -207,19 +219,14 @@ class Transport:
                 headers=sent,
                 body=encoded,
                 retries=retries,
-                preload_content=False,
+                preload_content=is_whole,
                 redirect=False,
             )
         except (HTTPError, OSError) as error:
             raise FarmUnreachable(f"{self._url} cannot be reached: {error}") from error
-        if response.status >= HTTPStatus.BAD_REQUEST:
+        if response.status >= HTTPStatus.MULTIPLE_CHOICES:
             raise _read_error(response)
-        try:
-            yield response
-        except (HTTPError, OSError) as error:
-            raise FarmUnreachable(f"the response was cut short: {error}") from error
-        finally:
-            response.release_conn()
+        return response
 
 
 def resource_path(*parts: str) -> str:
@@ -247,9 +254,12 @@ def copy_body(response: BaseHTTPResponse, file: BinaryIO, progress: Callable[[in
 
 def _read_error(response: BaseHTTPResponse) -> ApiError:
     try:
-        body = json.loads(response.read())
+        body = json.loads(response.data)
     except (ValueError, HTTPError):
         body = {}
     finally:
         response.release_conn()
+    if response.status < HTTPStatus.BAD_REQUEST:
+        location = response.headers.get("Location")
+        body = {"message": f"HTTP status {response.status}, redirected to {location}"}
     return ApiError(response.status, body if isinstance(body, dict) else {})

@@ -43,7 +43,7 @@ def script(serve, *answers: bytes):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "refusal", [LIMITED, AWAY, UNDER_WAY, b""], ids=["429", "503", "409", "cut"]
+    "refusal", [LIMITED, AWAY, UNDER_WAY, b"", PDF[:-1]], ids=["429", "503", "409", "cut", "short"]
 )
 def test_a_temporary_error_is_retried(serve, refusal) -> None:
     server = script(serve, refusal, PDF)
@@ -55,7 +55,7 @@ def test_a_temporary_error_is_retried(serve, refusal) -> None:
     assert rendered.timings == {"queue": 1.5, "layout": 20.0}
     assert rendered.warning_count == 4
     assert rendered.warning_codes == ("unknown-member", "missing-glyph")
-    assert time.monotonic() - begun_at >= (1 if refusal else 0)
+    assert time.monotonic() - begun_at >= (1 if b"Retry-After" in refusal else 0)
     keys = [
         line
         for request in server.requests
@@ -107,6 +107,15 @@ def test_an_error_response_that_is_not_json_is_still_an_api_error(serve) -> None
     server = script(serve, head % len(page) + page)
     with pytest.raises(ApiError, match="502"):
         Pressroom(server.url(""), "pr_1").check()
+
+
+def test_a_redirect_is_an_error_that_tells_the_address(serve) -> None:
+    moved = (
+        b"HTTP/1.1 301 Moved\r\nLocation: https://farm.example/v2/pdf\r\nContent-Length: 0\r\n\r\n"
+    )
+    farm = Pressroom(script(serve, moved).url(""), "pr_1")
+    with pytest.raises(ApiError, match="redirected to https://farm"):
+        farm.render("<document/>")
 
 
 def test_a_key_may_end_with_the_line_break_of_its_file(serve) -> None:
