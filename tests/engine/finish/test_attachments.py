@@ -67,6 +67,16 @@ def errors(document: str) -> list[str]:
     return [one.text for one in caught.value.diagnostics]
 
 
+def test_a_file_of_type_json_is_json():
+    source = (
+        '<document><data><json>{"name": "A"}</json></data><flow><p>a</p></flow>'
+        "<attachment name='a.json' type='application/json'>{\"name\": {{ name }}}</attachment></document>"
+    )
+    (told,) = errors(source)
+    assert 'The attachment "a.json" is not JSON' in told
+    assert rendered(source.replace("{{ name }}", '"{{ name }}"')).pages == 1
+
+
 # --- the file -------------------------------------------------------------------------------------------
 
 

@@ -182,6 +182,8 @@ def test_indian_groups_agree_with_babel(value: Decimal) -> None:
         ("none | date", ""),
         ("12345 | compact", "12K"),
         ("3 | unit('kilogram')", "3 kg"),
+        ("1.00 | unit('day', 'long')", "1 day"),
+        ("100.0 | unit('day', 'long')", "100 days"),
         ("'DE' | territory", "Germany"),
         ("'fr' | language", "French"),
         ("'CHF' | currency_name", "Swiss Franc"),

@@ -34,6 +34,7 @@ from workers.engine.xml_reader import UnreadableXmlError, check_well_formed
 MAX_ATTACHMENTS: Final = 100
 MAX_BYTES: Final = 20 * 1024 * 1024  # of all files together
 
+_JSON: Final = ("/json", "+json")
 _XML: Final = ("/xml", "+xml")
 _OF_INVOICES: Final = (("alternative", "source", "data"), ("data",))  # Factur-X 1.0, 6.2.2
 _DATA_ADDRESS: Final = re.compile(r"data:[^,;\s]{0,130}(?:;[^,;\s]{1,100})*;base64,", re.IGNORECASE)
@@ -78,7 +79,7 @@ def compile_attachment(element: Element, context: CompileContext) -> BuildAttach
             relationship.read(scope),
             " ".join((description.read(scope) or "").split()),
         )
-        return _check_xml(attachment, scope, location)
+        return _check_content(attachment, scope, location)
 
     return build
 
@@ -147,8 +148,14 @@ def _read_name(name: CompiledAttribute[str | None], scope: Scope) -> str | None:
 # --- XML and electronic invoices ----------------------------------------------------------------------
 
 
-def _check_xml(attachment: Attachment, scope: Scope, location: SourceLocation) -> Attachment:
-    """Report malformed XML; return an electronic invoice checked, with its level."""
+def _check_content(attachment: Attachment, scope: Scope, location: SourceLocation) -> Attachment:
+    """Report malformed JSON and XML; return an electronic invoice checked, with its level."""
+    if attachment.media_type.endswith(_JSON):
+        try:
+            json.loads(attachment.content)
+        except (ValueError, RecursionError):
+            message = f'The attachment "{attachment.name}" is not JSON; texts in it stand in quotes'
+            scope.state.findings.error("attachment-data", message, location)
     if not attachment.media_type.endswith(_XML):
         return attachment
     try:
@@ -267,7 +274,7 @@ def _read_written(element: Element) -> str:
 def _choose_escape(media_type: str) -> Callable[[str], str]:
     if media_type.endswith(_XML):
         return lambda text: escape(text, {'"': "&quot;", "'": "&apos;"})
-    if media_type.endswith(("/json", "+json")):
+    if media_type.endswith(_JSON):
         return lambda text: json.dumps(text, ensure_ascii=False)[1:-1]
     return str
 

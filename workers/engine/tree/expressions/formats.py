@@ -37,6 +37,7 @@ from workers.engine.tree.expressions.letter_case import (
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
+    ZERO,
     ExpressionError,
     Value,
     describe_type,
@@ -281,7 +282,9 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatt
         raise ExpressionError("unit takes a unit's name, and short, long or narrow")
 
     def format_unit(value: Value) -> str:
-        number = _require_shown(value, "unit")
+        number = round_exactly(_require_shown(value, "unit"), MAX_DEFAULT_PLACES)
+        # As it is shown: 1.0 is 1 day, not 1 days.
+        number = number.quantize(ZERO) if number == number.to_integral_value() else number
         try:
             text = babel_units.format_unit(  # type: ignore[call-arg] # stubs of an older Babel
                 number, unit, length, locale=formats.locale, numbering_system=formats.numbering
