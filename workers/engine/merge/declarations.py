@@ -16,7 +16,7 @@ from workers.engine.merge.types import CONVERTERS, FieldType, compile_pattern
 from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.encodings import FORBIDDEN_CODE
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.syntax.vocabulary import read_attribute
 
 DataPath = tuple[str, ...]
 
@@ -139,7 +139,7 @@ def read_declarations(data: Element | None, findings: Findings) -> Declarations:
         defaults=_merge_objects(own, findings),
         sample=_merge_objects(data.elements("sample"), findings),
         patches=tuple(_read_objects(sent, findings)),
-        refuses_misspelled=_value(data, "unknown") == "error",
+        refuses_misspelled=read_attribute(data, "unknown") == "error",
         location=data.location,
     )
 
@@ -166,10 +166,10 @@ _APPLICABLE_TYPES: Final = {
 
 def _read_fields(parent: Element, findings: Findings) -> Iterator[Field]:
     for element in parent.elements("field"):
-        path = _value(element, "name")
+        path = read_attribute(element, "name")
         if path is None:
             continue
-        kind = FieldType(_value(element, "type"))
+        kind = FieldType(read_attribute(element, "type"))
         for name, types in _APPLICABLE_TYPES.items():
             if name in element.attributes and kind not in types:
                 findings.error(
@@ -182,50 +182,38 @@ def _read_fields(parent: Element, findings: Findings) -> Iterator[Field]:
             path=path,
             type=kind,
             location=element.location,
-            label=_value(element, "label"),
-            is_required=bool(_value(element, "required")),
-            pattern=_value(element, "pattern"),
-            values=_value(element, "values") or (),
+            label=read_attribute(element, "label"),
+            is_required=bool(read_attribute(element, "required")),
+            pattern=read_attribute(element, "pattern"),
+            values=read_attribute(element, "values") or (),
             minimum=_read_bound(element, "min", kind, findings),
             maximum=_read_bound(element, "max", kind, findings),
-            max_length=_value(element, "maxlength"),
+            max_length=read_attribute(element, "maxlength"),
             format=_read_format(element, kind, findings),
         )
 
 
 def _read_datasets(data: Element, findings: Findings) -> Iterator[Dataset]:
     for element in data.elements("dataset"):
-        path = _value(element, "name")
+        path = read_attribute(element, "name")
         if path is None:
             continue
         fields = tuple(_read_fields(element, findings))
         _check_paths(fields, findings)
-        delimiter = _value(element, "delimiter")
+        delimiter = read_attribute(element, "delimiter")
         yield Dataset(
             path=path,
             fields=fields,
             location=element.location,
-            label=_value(element, "label"),
-            accepts_csv=bool(_value(element, "csv")),
-            has_header=bool(_value(element, "header")),
+            label=read_attribute(element, "label"),
+            accepts_csv=bool(read_attribute(element, "csv")),
+            has_header=bool(read_attribute(element, "header")),
             delimiter="\t" if delimiter == "tab" else delimiter,
-            decimal=_value(element, "decimal"),
-            is_required=bool(_value(element, "required")),
-            min_rows=_value(element, "min-rows"),
-            max_rows=_value(element, "max-rows"),
+            decimal=read_attribute(element, "decimal"),
+            is_required=bool(read_attribute(element, "required")),
+            min_rows=read_attribute(element, "min-rows"),
+            max_rows=read_attribute(element, "max-rows"),
         )
-
-
-def _value(element: Element, name: str) -> Any:
-    """Return the value of an attribute, its default if it is absent or invalid."""
-    spec = ELEMENTS[element.tag].attributes[name]
-    text = element.attributes.get(name)
-    if text is not None and "{{" not in text:
-        try:
-            return spec.value_type.parse(text)
-        except ValueError:
-            pass
-    return None if spec.default is None else spec.value_type.parse(spec.default)
 
 
 def _read_bound(element: Element, name: str, kind: FieldType, findings: Findings) -> Any:

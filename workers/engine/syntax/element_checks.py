@@ -10,21 +10,18 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.ports import ConformanceProfiles
-from workers.engine.syntax.names import PROFILE
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import (
-    COUNTER_RESET,
-    COUNTER_SET,
     HEADINGS,
-    NUMBER_FORMAT,
     PAGE,
+    NumberFormat,
     chain_of,
     counter_of,
     find_counters,
 )
 from workers.engine.syntax.suggestions import join_words, suggest_if_listed
-from workers.engine.syntax.values import BorderValue, ColorName, ValueType
-from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.syntax.values import BorderValue, ColorName
+from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS, GAUGE, OF_RECORDS, WITH_AXES
 from workers.engine.units import Color, ColorSpace, is_chromatic
 
@@ -167,10 +164,7 @@ _CHECKS: Final[Mapping[str, Callable[[Element], Iterator[Problem]]]] = {
 }
 
 
-_SETTING: Final[dict[str, ValueType[Any]]] = {
-    "counter-reset": COUNTER_RESET,
-    "counter-set": COUNTER_SET,
-}
+_SETTING: Final = ("counter-reset", "counter-set")
 
 
 class _NumberChecker:
@@ -185,35 +179,17 @@ class _NumberChecker:
     def check(self, root: Element) -> Iterator[Problem]:
         """Yield the problems of all elements."""
         for element in root.walk():
-            for name, kind in _SETTING.items():
-                if name in element.attributes:
-                    yield from self._check_setting(element, name, kind)
+            for name in _SETTING:
+                counters = _read(element, name) or ()
+                yield from self._check_names(element, name, [counter for counter, _ in counters])
             if "number" in element.attributes:
                 yield from self._check_format(element)
             if element.attributes.get("counter") == PAGE:
                 message = f'`counter` of `{element.tag}` is "page", which counts pages; choose another name'
                 yield "wrong-value", message, element
 
-    def _check_setting(
-        self, element: Element, name: str, kind: ValueType[Any]
-    ) -> Iterator[Problem]:
-        written = element.attributes[name]
-        if "{{" in written and not element.is_literal:
-            return
-        try:
-            counters = [counter for counter, _ in kind.parse(written)]
-        except ValueError:  # reported by the check of the value
-            return
-        yield from self._check_names(element, name, counters)
-
     def _check_format(self, element: Element) -> Iterator[Problem]:
-        written = element.attributes["number"]
-        if "{{" in written and element.tag != "style":
-            return
-        try:
-            shape = NUMBER_FORMAT.parse(written)
-        except ValueError:
-            return
+        shape: NumberFormat | None = _read(element, "number")
         if shape is None:
             return
         if not shape.is_plain:
@@ -224,7 +200,7 @@ class _NumberChecker:
             return
         chain = chain_of(counter, self._counters)
         if len(shape.tokens) > len(chain):
-            what = f'The number "{written}" of `{element.tag}` has {len(shape.tokens)} levels'
+            what = f'The number "{shape.text}" of `{element.tag}` has {len(shape.tokens)} levels'
             yield "number-levels", f"{what}; {_suggest_fix(counter, chain)}", element
 
     def _check_names(
@@ -314,10 +290,7 @@ def is_strict(root: Element) -> bool:
 
 
 def _profiles_of(root: Element) -> ConformanceProfiles:
-    try:
-        return PROFILE.parse(root.attributes.get("profile", ""))
-    except ValueError:  # absent, or reported by the check of the value
-        return ConformanceProfiles()
+    return read_attribute(root, "profile") or ConformanceProfiles()
 
 
 def _check_colors(
@@ -328,8 +301,8 @@ def _check_colors(
     for element in root.walk():
         if element.tag == "color":
             continue  # reported where it is used
-        for name, text in element.attributes.items():
-            colors = (_resolve(color, declared) for color in _colors_of(element, name, text))
+        for name in element.attributes:
+            colors = (_resolve(color, declared) for color in colors_in(_read(element, name)))
             if any(color is not None and is_wrong(color) for color in colors):
                 used = f"`{name}` of `{element.tag}` is {what}"
                 message = f'{used}, which profile="{profile}" does not allow; {advice}'
@@ -352,23 +325,14 @@ def _check_inks(root: Element) -> Iterator[Problem]:
 
 def _declared_colors(root: Element) -> dict[str, Any]:
     colors = root.elements("color")
-    return {
-        color.attributes.get("name", ""): next(
-            _colors_of(color, "value", color.attributes.get("value", "")), None
-        )
-        for color in colors
-    }
+    return {color.attributes.get("name", ""): _read(color, "value") for color in colors}
 
 
-def _colors_of(element: Element, name: str, text: str) -> Iterator[Color | ColorName]:
+def _read(element: Element, name: str) -> Any:
+    """Return the value of an attribute, None if it is absent, data decide it, or other checks report it."""
+    text = element.attributes.get(name, "{{")
     spec = ELEMENTS[element.tag].attributes.get(name) if element.tag in ELEMENTS else None
-    if spec is None or "{{" in text:
-        return
-    try:
-        value = spec.value_type.parse(text)
-    except ValueError:
-        return  # reported by the check of the value
-    yield from colors_in(value)
+    return None if spec is None or "{{" in text else spec.read(text)
 
 
 def colors_in(value: object) -> Iterator[Color | ColorName]:

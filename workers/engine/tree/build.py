@@ -15,6 +15,7 @@ from workers.engine.merge.declarations import Declarations, DeclaredShape, decla
 from workers.engine.merge.payload import SETTINGS
 from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
 from workers.engine.tree.compiler.attributes import warn_of_fallback
 from workers.engine.tree.compiler.builders import Nodes, sequence
@@ -116,7 +117,7 @@ class CompiledTemplate:
         self._attributes = {
             name: context.compile_attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
         }
-        self._minus = SIGNS[context.read_constant(root, "minus-sign")]
+        self._minus = SIGNS[read_attribute(root, "minus-sign")]
         self._constant_settings = {name: self._attributes[name].constant for name in _SETTINGS}
         self._formats(self.findings, self._constant_settings)
         self._has_open_settings = not all(self._attributes[n].is_static for n in _SETTINGS)
@@ -133,17 +134,17 @@ class CompiledTemplate:
         self._security = compile_security(security, context)
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
         self._profiles: ConformanceProfiles = (
-            context.read_constant(root, "profile") or ConformanceProfiles()
+            read_attribute(root, "profile") or ConformanceProfiles()
         )
-        self._output_intent: str | None = context.read_constant(root, "output-intent")
-        is_tagged = bool(context.read_constant(root, "tagged"))
+        self._output_intent: str | None = read_attribute(root, "output-intent")
+        is_tagged = bool(read_attribute(root, "tagged"))
         self._requires_tags = self._profiles.is_tagged or (
             "tagged" in root.attributes and is_tagged
         )
         self._is_tagged = self._requires_tags or is_tagged
-        self._refuses_missing = context.read_constant(root, "missing-glyph") == "error"
-        self._has_print_checks = bool(context.read_constant(root, "print-checks"))
-        self._is_duplex = bool(context.read_constant(root, "duplex"))
+        self._refuses_missing = read_attribute(root, "missing-glyph") == "error"
+        self._has_print_checks = bool(read_attribute(root, "print-checks"))
+        self._is_duplex = bool(read_attribute(root, "duplex"))
         self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
             (element.location, compile_attachment(element, context))

@@ -20,7 +20,6 @@ from typing import Any, Final
 import zxingcpp
 
 from workers.engine.barcodes import (
-    QR_LEVELS,
     SYMBOLOGIES,
     BarcodeSpec,
     BarcodeValue,
@@ -44,8 +43,7 @@ from workers.engine.layout.context import (
     format_mm,
 )
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.syntax.vocabulary.specs import AttributeSpec
+from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.nodes import Barcode
 from workers.engine.units import POINTS_PER_MM, mm
 
@@ -280,20 +278,20 @@ def _options(node: BarcodeSpec) -> dict[str, object]:
     }
 
 
+_STATED: Final = ("type", "level", "columns", "correction", "add-on", "escapes")
+
+
 def check_barcodes(root: Element, findings: Findings) -> None:
     """Report the bar codes of a template whose value is static and invalid."""
-    attributes = ELEMENTS["barcode"].attributes
     for element in root.walk():
         given = element.attributes
         if element.tag != "barcode" or any("{{" in text for text in given.values()):
             continue
-        symbology, level = given.get("type", ""), given.get("level", "M")
-        is_known = symbology in SYMBOLOGIES and level in QR_LEVELS
-        if not is_known or "value" not in given:
-            continue  # reported by the checks of the syntax
-        columns, correction = (
-            _read_static(attributes[name], given.get(name)) for name in ("columns", "correction")
+        symbology, level, columns, correction, add_on, has_escapes = (
+            read_attribute(element, name) for name in _STATED
         )
+        if symbology is None or "value" not in given:
+            continue  # reported by the checks of the syntax
         problem = encode_barcode(
             BarcodeSpec(
                 symbology,
@@ -301,21 +299,12 @@ def check_barcodes(root: Element, findings: Findings) -> None:
                 level,
                 columns=columns,
                 correction=correction,
-                add_on=given.get("add-on", ""),
-                has_escapes=given.get("escapes") == "true",
+                add_on=add_on or "",
+                has_escapes=has_escapes,
             )
         )
         if isinstance(problem, ContentProblem):
             findings.error(problem.code, problem.text, element.location)
-
-
-def _read_static(attribute: AttributeSpec, text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return int(attribute.value_type.read(text))
-    except ValueError:
-        return None  # reported by the checks of the syntax
 
 
 def _encode_typed(value: str, node: BarcodeSpec, kind: Symbology) -> Symbol:

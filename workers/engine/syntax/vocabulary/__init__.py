@@ -7,8 +7,9 @@ implemented features only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary.elements import read_elements, read_groups
 from workers.engine.syntax.vocabulary.specs import (
     BLOCKS,
@@ -29,3 +30,11 @@ PROPERTIES: Final[Mapping[str, AttributeSpec]] = {
     spec.name: spec for spec in _GROUPS["ALL_PROPERTIES"]
 }
 ELEMENTS: Final[Mapping[str, ElementSpec]] = read_elements(_GROUPS)
+
+
+def read_attribute(element: Element, name: str) -> Any:
+    """Return the value of an attribute without expressions; its default if it is not given.
+
+    One that is not accepted, which the checks report, has the default too.
+    """
+    return ELEMENTS[element.tag].attributes[name].read(element.attributes.get(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -85,6 +86,14 @@ class AttributeSpec:
     is_fixed: bool = False
     types: tuple[str, ...] = ()
     needed_by: tuple[str, ...] = ()
+
+    def read(self, text: str | None) -> Any:
+        """Return the value of a text; the default without one, or if it is not accepted."""
+        for written in (text, self.default):
+            if written is not None:
+                with suppress(ValueError):
+                    return self.value_type.parse(written)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,7 @@ _NOWHERE: Final = SourceLocation("", SourceSpan(1, 1, 1, 1))
 def default_attribute(tag: str, name: str) -> CompiledAttribute[object]:
     """Return the compiled attribute of an element that does not state it, one for all such elements."""
     spec = ELEMENTS[tag].attributes[name]
-    default = None if spec.default is None else spec.value_type.parse(spec.default)
-    return CompiledAttribute(spec, _NOWHERE, default, None)
+    return CompiledAttribute(spec, _NOWHERE, spec.read(None), None)
 
 
 class CompiledAttribute(Generic[T]):

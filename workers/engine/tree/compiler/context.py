@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -266,22 +265,15 @@ class CompileContext:
         written = element.attributes.get(spec.name)
         if written is None:
             return default_value
-        default = default_value.constant
         is_literal = element.is_literal or spec.is_fixed
         template = self.parse_template(written, element.location, is_literal=is_literal)
         if template.literal is None:
-            return CompiledAttribute(spec, element.location, default, template)
-        with suppress(ValueError):  # reported by the checks
-            default = spec.value_type.parse(template.literal)
-        return CompiledAttribute(spec, element.location, default, None)
+            return CompiledAttribute(spec, element.location, default_value.constant, template)
+        return CompiledAttribute(spec, element.location, spec.read(template.literal), None)
 
     def compile_attributes(self, element: Element, *names: str) -> list[CompiledAttribute[Any]]:
         """Compile several attributes, in the order of their names."""
         return [self.compile_attribute(element, name) for name in names]
-
-    def read_constant(self, element: Element, name: str) -> Any:
-        """Return the value of an attribute that may hold no expression."""
-        return self.compile_attribute(element, name).constant
 
     # --- styles ---------------------------------------------------------------------------------
 

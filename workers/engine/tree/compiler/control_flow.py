@@ -26,7 +26,7 @@ from workers.engine.syntax.nodes import (
     Text,
 )
 from workers.engine.syntax.values import LoopClause
-from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
@@ -353,10 +353,8 @@ def _loop_record(index: int, length: int) -> dict[str, object]:
 def compile_loop(element: Element, context: CompileContext, attribute: str = "for") -> CompiledLoop:
     """Compile a `for`, or an attribute like it, with the context of the content it repeats."""
     spec = ELEMENTS[element.tag].attributes[attribute]
-    try:
-        clause: LoopClause = spec.value_type.parse(element.attributes[attribute])
-    except ValueError:  # reported by the checks
-        clause = LoopClause(None, "#", "[]")
+    # One that is not accepted is reported by the checks.
+    clause: LoopClause = spec.read(element.attributes[attribute]) or LoopClause(None, "#", "[]")
     items = context.compile_expression(clause.expression, element.location)
     names = _loop_names(clause, items, context)
     inner = replace(context.with_names(names), used=set())
@@ -383,7 +381,7 @@ def compile_business_term(
 ) -> NodeBuilder:
     """Compile an element with `term`, so that its text is stored each time it is built."""
     builder = compile_inner(element, context)
-    location = context.read_constant(element, "term")
+    location = read_attribute(element, "term")
     if location is None:  # reported by the checks
         return builder
     parts: list[str | Expression] = []

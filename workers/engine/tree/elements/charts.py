@@ -13,6 +13,7 @@ from babel import numbers as babel_numbers
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
@@ -120,7 +121,7 @@ class _ChartFrame(BlockBuilder):
     def __init__(self, element: Element, context: CompileContext) -> None:
         names = ("alt", "title", "stack", "legend", "colors", "hatch", "values")
         super().__init__(element, context, *names)
-        self.kind: str = context.read_constant(element, "type") or "column"
+        self.kind: str = read_attribute(element, "type") or "column"
 
     def chart(
         self, scope: Scope, computed: ComputedStyle, content: _Content, gauge: float | None = None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from workers.engine.ports import Security, SignatureRequest
 from workers.engine.syntax.checks import find_color_names
 from workers.engine.syntax.element_checks import SIGNING
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import counter_of
-from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.document import DeclaredFont
@@ -81,15 +82,13 @@ def _find_error(field: str | None, signatures: list[str]) -> str:
 def compile_fonts(elements: Iterable[Element], context: CompileContext) -> Iterator[DeclaredFont]:
     """Yield the complete declarations; the checks report what others lack."""
     for element in elements:
-        family, name = (context.read_constant(element, key) for key in ("family", "src"))
+        family, name = (read_attribute(element, key) for key in ("family", "src"))
         if family and name:
             yield _read(element, context, family, name)
 
 
 def _read(element: Element, context: CompileContext, family: str, name: str) -> DeclaredFont:
-    def value(key: str) -> Any:
-        return context.read_constant(element, key)
-
+    value = partial(read_attribute, element)
     style = value("font-style")
     return DeclaredFont(
         Source(element.location),
@@ -109,11 +108,9 @@ def make_style_sheet(root: Element) -> StyleSheet:
     Errors in them are reported by the checks of the text and left out here: a style refers only to
     what is declared.
     """
-    kind = ELEMENTS["color"].attributes["value"].value_type
     colors = {}
     for element in root.elements("color"):
-        parsed = _try_parse(kind.parse, element.attributes.get("value", ""))
-        color = BLACK if parsed is None else parsed
+        color = read_attribute(element, "value") or BLACK
         ink = element.attributes.get("spot", "")
         colors[element.attributes.get("name", "")] = color._replace(ink=ink)
     families = {page.attributes.get("name", DEFAULT_PAGE_FAMILY) for page in root.elements("page")}
@@ -160,10 +157,7 @@ class _StyleReader:
             spec = ELEMENTS["style"].attributes.get(name)
             if spec is None or name in ("name", "element", "extends", "final"):
                 continue
-            try:
-                value = spec.value_type.parse(text)
-            except ValueError:
-                continue  # reported by the checks of the text; the property keeps its default
+            value = spec.read(text)
             is_none = text.strip() in ("none", "transparent")
             if (value is not None or is_none) and self._is_declared(name, value):
                 own[name] = value
@@ -175,10 +169,3 @@ class _StyleReader:
         if name == "page":
             return value in self._families
         return all(color in self._colors for color in find_color_names(value))
-
-
-def _try_parse(parse: Callable[[str], object], text: str) -> Any:
-    try:
-        return parse(text)
-    except ValueError:
-        return None

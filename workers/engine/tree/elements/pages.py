@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, Paper, RelativeLength
-from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import (
@@ -222,7 +222,7 @@ def compile_pages(elements: Iterable[Element], context: CompileContext) -> Build
     """
     families: dict[str, dict[Occurrence, Element]] = {DEFAULT_PAGE_FAMILY: {}}
     for element in elements:
-        name, on = (context.read_constant(element, of) for of in ("name", "on"))
+        name, on = (read_attribute(element, of) for of in ("name", "on"))
         families.setdefault(name, {}).setdefault(Occurrence(on), element)
     # Members of a family share headers, footers and boxes.
     running = cache(partial(compile_running, context=context))
@@ -315,7 +315,7 @@ def _read_attribute(
     if stated is not None:
         return context.compile_attribute(stated, name).read
     spec = ELEMENTS["page"].attributes[name]
-    default = None if spec.default is None else spec.value_type.parse(spec.default)
+    default = spec.read(None)
     return lambda _: default
 
 
@@ -345,7 +345,7 @@ def _compile_area(element: Element, context: CompileContext) -> _BuildArea:
     width, height, overflow, padding = context.compile_attributes(
         element, "width", "height", "overflow", "padding"
     )
-    flow = context.read_constant(element, "flow")
+    flow = read_attribute(element, "flow")
     source = Source(element.location)
 
     def length(

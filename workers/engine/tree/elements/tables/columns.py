@@ -14,6 +14,7 @@ from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue
+from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
@@ -203,7 +204,7 @@ class TotalsCompiler:
         self.elements = [child for child in element.elements() if child.tag == "total"]
         self.names = [total.attributes.get("name", "") for total in self.elements]
         self.has_counted_rows = False
-        self._modes = [TotalMode(context.read_constant(total, "mode")) for total in self.elements]
+        self._modes = [TotalMode(read_attribute(total, "mode")) for total in self.elements]
         self._starts = [
             _number(context, total, total.attributes["start"])
             if "start" in total.attributes

@@ -9,6 +9,7 @@ from typing import Final
 
 from workers.engine.diagnostics import SourceLocation, format_count
 from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import ElementStyle
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
@@ -180,7 +181,7 @@ class RowCompiler:
         """Compile a row's contributions to totals, if it has `for` or states `count`."""
         counts = "for" in element.attributes
         if "count" in element.attributes:
-            counts = context.read_constant(element, "count")
+            counts = read_attribute(element, "count")
             if not self.totals.elements:
                 message = "`count` has an effect in a table with a `total` only"
                 context.findings.error("misplaced-attribute", message, element.location)
@@ -191,7 +192,7 @@ class RowCompiler:
         context = replace(outer, used=set())
         element_style = context.compile_style(element)
         counts = self.counting(element, context)
-        repeats = self.is_body and bool(context.read_constant(element, "repeat"))
+        repeats = self.is_body and bool(read_attribute(element, "repeat"))
         general = partial(self._general_cells, element, context, repeats=repeats)
         is_plain = not {"id", "lang"} & element.attributes.keys() and all(
             _is_plain(cell) for cell in element.elements()
@@ -287,7 +288,7 @@ class _CellCompiler:
         self._styles: dict[tuple[TableColumns, int], ElementStyle] = {}
         self.plain_style = context.compile_style(element)
         self.colspan, self.rowspan = context.compile_attributes(element, "colspan", "rowspan")
-        heads = str(context.read_constant(element, "scope") or "") if element.tag == "th" else ""
+        heads = str(read_attribute(element, "scope") or "") if element.tag == "th" else ""
         self._role, self._heads = _ROLES[element.tag], heads
         has_elements = any(isinstance(child, Element) for child in element.children)
         self.text = None if has_elements else _cell_template(element, context)

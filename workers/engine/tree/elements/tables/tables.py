@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import find_color
 from workers.engine.tree.compiler.builders import (
@@ -128,7 +129,7 @@ class _TableCompiler:
         return compile_in_groups(self.element, self.context, self._compile_caption, "caption")
 
     def _compile_caption(self, element: Element, context: CompileContext) -> NodeBuilder:
-        on = Occurrence(context.read_constant(element, "on"))
+        on = Occurrence(read_attribute(element, "on"))
         inner = context.compile_blocks((element,), owner=self.element)
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
@@ -150,7 +151,7 @@ class _TableCompiler:
         rows = self.fragment_rows.rows(element, replace(context, used=used, takes_notes=True))
         is_static = not used & _FRAGMENT_NAMES
         context.used.update(used)
-        on = Occurrence(context.read_constant(element, "on"))
+        on = Occurrence(read_attribute(element, "on"))
         first_or_last = Occurrence.FIRST if element.tag == "thead" else Occurrence.LAST
         takes_notes = is_static and on in (Occurrence.ALL, first_or_last)
         check_notes_in_section(element, context, is_printed_once=takes_notes)
