@@ -5,7 +5,7 @@ Warns of unused styles, flows and parts, and of styles with properties without e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -18,7 +18,7 @@ from workers.engine.syntax.identifiers import (
 )
 from workers.engine.syntax.nodes import ALERTS, Element, Expansion, Key, PartExpansion, Text, key_of
 from workers.engine.syntax.suggestions import join_words, suggest_element, suggest_if_listed
-from workers.engine.syntax.values import ColorName
+from workers.engine.syntax.values import NAME, NAMES, ColorName
 from workers.engine.syntax.vocabulary import (
     ELEMENTS,
     GROUP_LIKE,
@@ -26,6 +26,7 @@ from workers.engine.syntax.vocabulary import (
     AttributeSpec,
     ContentModel,
     ElementSpec,
+    read_attribute,
 )
 from workers.engine.units import NAMED_COLORS
 
@@ -65,11 +66,20 @@ class _DocumentChecker:
         self._root = root
         self._findings = findings
         self._styles = _declared_names(root.elements("style"))
+        # By attribute: what it names, and the names that are declared.
+        self._declared: Mapping[str, tuple[str, Collection[str]]] = {
+            "class": ("style", self._styles),
+            "extends": ("style", self._styles),
+            "flow": ("flow", {read_attribute(flow, "name") for flow in root.elements("flow")}),
+            "page": (
+                "page",
+                {"default", *(read_attribute(p, "name") for p in root.elements("page"))},
+            ),
+        }
         self._colors = _declared_names(root.elements("color"))
         self._families = {
             font.attributes.get("family", "").strip() for font in root.elements("font")
         }
-        self._flows = {flow.attributes.get("name", "body") for flow in root.elements("flow")}
         self._ids: dict[str, SourceLocation] = {}
         self._heading = 0
         self._is_strict = is_strict(root)
@@ -152,6 +162,8 @@ class _DocumentChecker:
                 what = f"`{element.tag}` has no `{attribute.name}`, which it needs"
                 accepted = attribute.value_type.accepts
                 self._error("missing-attribute", f"{what}: {accepted}", element)
+            elif attribute.name == "flow" and attribute.name not in element.attributes:
+                self._check_references(element, attribute, attribute.read(None))
 
     def _check_value(self, element: Element, attribute: AttributeSpec, text: str) -> None:
         if "{{" in text and not attribute.is_expression and not element.is_literal:
@@ -168,25 +180,24 @@ class _DocumentChecker:
             message = f'`{name}` of `{element.tag}` is "{shown}", accepted is {error}{near}'
             self._error("wrong-value", message, element)
             return
-        self._check_references(element, attribute.name, value)
+        self._check_references(element, attribute, value)
 
-    def _check_references(self, element: Element, name: str, value: Any) -> None:
+    def _check_references(self, element: Element, attribute: AttributeSpec, value: Any) -> None:
+        name = attribute.name
         for color in find_color_names(value):
             if color not in self._colors:
                 self._report_unknown(
                     element, "color", "colour", color, {*self._colors, *NAMED_COLORS}
                 )
-        match name:
-            case "class":
-                for style in value:
-                    if style not in self._styles:
-                        self._report_unknown(element, "style", "style", style, self._styles)
-            case "font-family":
-                self._check_families(element, value)
-            case "id":
-                self._check_id(element, value)
-            case "flow" if element.tag == "insert" and value not in self._flows:
-                self._report_unknown(element, "flow", "flow", value, self._flows)
+        if name == "font-family":
+            self._check_families(element, value)
+        elif name == "id":
+            self._check_id(element, value)
+        elif name in self._declared and attribute.value_type in (NAME, NAMES):
+            what, declared = self._declared[name]
+            for each in (value,) if isinstance(value, str) else value:
+                if each not in declared:
+                    self._report_unknown(element, what, what, each, declared)
 
     def _report_unknown(
         self, element: Element, code: str, what: str, name: str, known: Iterable[str]
@@ -306,11 +317,7 @@ class _DocumentChecker:
         circular = _find_cycles(parents)
         for style in self._root.elements("style"):
             parent = style.attributes.get("extends")
-            if parent is None:
-                continue
-            if parent not in self._styles:
-                self._report_unknown(style, "style", "style", parent, self._styles)
-            elif style.attributes.get("name") in circular:
+            if parent is not None and style.attributes.get("name") in circular:
                 message = (
                     f'The style "{style.attributes["name"]}" extends itself, through "{parent}"'
                 )

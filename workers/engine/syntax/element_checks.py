@@ -36,7 +36,7 @@ def find_problems(root: Element, findings: Findings) -> Iterator[Problem]:
 
     `findings` are those that the problems are added to, one by one.
     """
-    yield from _PageChecker(root, findings).check(root)
+    yield from _check_pages(root)
     yield from _check_profile(root)
     yield from _check_inks(root)
     yield from _NumberChecker(root, findings).check(root)
@@ -355,7 +355,6 @@ def _resolve(color: Color | ColorName, declared: Mapping[str, object]) -> Color 
     return named if isinstance(named, Color) else None
 
 
-DEFAULT_FAMILY: Final = "default"
 BODY: Final = "body"
 _OFFSETS: Final = ("left", "top", "right", "bottom")
 _POSITION: Final = frozenset((*_OFFSETS, "layer"))
@@ -370,77 +369,48 @@ _WITHOUT_FAMILY: Final = "img"  # its `page` is that of a PDF
 _IN_FLOW: Final = frozenset(("flow", "div", "blockquote", "ul", "ol", "li", "group"))
 
 
-class _PageChecker:
-    """Finds unknown page families and flows, conflicting positions, and breaks without effect."""
+def _check_pages(root: Element) -> Iterator[Problem]:
+    """Yield conflicting positions, and breaks and ids without effect."""
+    pages = list(root.elements("page"))
+    for page in pages:
+        for area in page.elements("area"):
+            yield from _check_position(area)
+            yield from _check_height(area, page, pages)
+        for box in page.elements("box"):
+            yield from _check_position(box)
+            names = (*_BREAKS, "counter-set", "id")
+            yield from _check_without_effect(box, names, "a box of a page")
+            yield from _check_repeated(box)
+        for tag in ("header", "footer"):
+            for running in page.elements(tag):
+                yield from _check_repeated(running)
+    for flow in root.elements("flow"):
+        yield from _check_inside(flow, in_flow=True)
 
-    def __init__(self, root: Element, findings: Findings) -> None:
-        self._findings = findings
-        self._pages = list(root.elements("page"))
-        names = {page.attributes.get("name", DEFAULT_FAMILY) for page in self._pages}
-        self._families = names | {DEFAULT_FAMILY}
-        self._flows = {flow.attributes.get("name", BODY) for flow in root.elements("flow")}
 
-    def check(self, root: Element) -> Iterator[Problem]:
-        """Yield the problems of pages, flows and styles."""
-        for page in self._pages:
-            for area in page.elements("area"):
-                yield from self._check_area(area, page)
-            for box in page.elements("box"):
-                yield from _check_position(box)
-                names = (*_BREAKS, "counter-set", "id")
-                yield from _check_without_effect(box, names, "a box of a page")
-                yield from self._check_repeated(box)
-            for tag in ("header", "footer"):
-                for running in page.elements(tag):
-                    yield from self._check_repeated(running)
-        for flow in root.elements("flow"):
-            yield from self._check_family(flow)
-            yield from self._check_inside(flow, in_flow=True)
-        for style in root.elements("style"):
-            yield from self._check_family(style)
+def _check_repeated(parent: Element) -> Iterator[Problem]:
+    """Check content that pages repeat, where a link to an id would be ambiguous."""
+    yield from _check_inside(parent, in_flow=False)
+    for element in parent.walk():
+        if element is not parent:
+            where = f"`{parent.tag}`, which is repeated on many pages"
+            yield from _check_without_effect(element, ("id",), where)
 
-    def _check_area(self, area: Element, page: Element) -> Iterator[Problem]:
-        yield from _check_position(area)
-        name = area.attributes.get("flow", BODY)
-        if name not in self._flows:
-            near = suggest_if_listed(self._findings, name, self._flows)
-            yield "unknown-flow", f'The flow "{name[:40]}" of `area` is not declared{near}', area
-        yield from _check_height(area, page, self._pages)
 
-    def _check_repeated(self, parent: Element) -> Iterator[Problem]:
-        """Check content that pages repeat, where a link to an id would be ambiguous."""
-        yield from self._check_inside(parent, in_flow=False)
-        for element in parent.walk():
-            if element is not parent:
-                where = f"`{parent.tag}`, which is repeated on many pages"
-                yield from _check_without_effect(element, ("id",), where)
-
-    def _check_inside(self, parent: Element, *, in_flow: bool) -> Iterator[Problem]:
-        """Check the descendants of an element; `in_flow` means that blocks here may break pages."""
-        for element in parent.elements():
-            yield from self._check_family(element)
-            if not in_flow:
-                where = f"`{parent.tag}`, which cannot break pages"
-                yield from _check_without_effect(element, _page_breaks(element, _NEW_PAGE), where)
-            if element.tag == "box":
-                yield from _check_flow_box(element)
-            if element.tag == "figure":
-                yield from _check_float(element, parent, in_flow=in_flow)
-            if element.tag in HEADINGS and element.attributes.get("span") == "columns":
-                yield from _check_span(element, parent)
-            is_in_flow = in_flow and element.tag in _IN_FLOW and not _is_positioned(element)
-            yield from self._check_inside(element, in_flow=is_in_flow)
-
-    def _check_family(self, element: Element) -> Iterator[Problem]:
-        name = element.attributes.get("page")
-        if name is None or "{{" in name or name in self._families or element.tag == _WITHOUT_FAMILY:
-            return
-        near = suggest_if_listed(self._findings, name, self._families)
-        yield (
-            "unknown-page",
-            f'The page "{name[:40]}" of `{element.tag}` is not declared{near}',
-            element,
-        )
+def _check_inside(parent: Element, *, in_flow: bool) -> Iterator[Problem]:
+    """Check the descendants of an element; `in_flow` means that blocks here may break pages."""
+    for element in parent.elements():
+        if not in_flow:
+            where = f"`{parent.tag}`, which cannot break pages"
+            yield from _check_without_effect(element, _page_breaks(element, _NEW_PAGE), where)
+        if element.tag == "box":
+            yield from _check_flow_box(element)
+        if element.tag == "figure":
+            yield from _check_float(element, parent, in_flow=in_flow)
+        if element.tag in HEADINGS and element.attributes.get("span") == "columns":
+            yield from _check_span(element, parent)
+        is_in_flow = in_flow and element.tag in _IN_FLOW and not is_positioned(element)
+        yield from _check_inside(element, in_flow=is_in_flow)
 
 
 def _check_float(figure: Element, parent: Element, *, in_flow: bool) -> Iterator[Problem]:
@@ -473,7 +443,7 @@ def _has_columns(element: Element) -> bool:
 
 def _check_flow_box(box: Element) -> Iterator[Problem]:
     yield from _check_without_effect(box, ("layer",), "a box that is not of a page")
-    if _is_positioned(box):
+    if is_positioned(box):
         yield from _check_position(box)
         yield from _check_without_effect(box, _page_breaks(box, _BREAKS), "a box with a position")
 
@@ -510,5 +480,6 @@ def _check_without_effect(element: Element, names: Iterable[str], where: str) ->
             yield "no-effect", message, element
 
 
-def _is_positioned(element: Element) -> bool:
+def is_positioned(element: Element) -> bool:
+    """Return whether an element is out of the flow: it states an offset or a layer."""
     return element.tag == "box" and not _POSITION.isdisjoint(element.attributes)

@@ -122,12 +122,6 @@ ReadFloating = Callable[[Scope], Floating | None]
 ReadColumns = Callable[[Scope, ComputedStyle], ColumnLayout]
 
 
-def is_positioned(element: Element) -> bool:
-    """Return whether an element is out of the flow: it states an offset or a layer."""
-    # On other elements the checks of the text report them.
-    return element.tag == "box" and not element.attributes.keys().isdisjoint((*_SIDES, "layer"))
-
-
 def compile_position(element: Element, context: CompileContext) -> ReadPosition:
     """Compile the offsets of an element, and its layer if it has one."""
     sheet = context.sheet

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Final
 
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
+from workers.engine.syntax.element_checks import is_positioned
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import BLOCKS, INLINE
 from workers.engine.tree import nodes
@@ -33,7 +34,6 @@ from workers.engine.tree.elements.block_builder import (
     compile_columns,
     compile_floating,
     compile_position,
-    is_positioned,
     report_page_time,
     with_counters,
 )
