@@ -48,11 +48,17 @@ _Children = list[Element | Text]
 
 
 class _ExpansionFrame(NamedTuple):
-    """The parts that are being expanded, outermost first, and the content of the innermost slot."""
+    """The parts that are being expanded, outermost first, and what fills the slots of the innermost.
+
+    That is content of its `use`, in the frame `outside`. `is_copied` is set where elements are added to
+    those of the document.
+    """
 
     parts: tuple[str, ...] = ()
-    content: _Children | None = None
+    filling: _Children | None = None
+    outside: _ExpansionFrame | None = None
     use_location: SourceLocation | None = None
+    is_copied: bool = False
 
 
 class _Expander:
@@ -81,7 +87,7 @@ class _Expander:
         name = part.attributes.get("name", "")
         children: _Children = []
         if name not in self._used or self._parts.get(name) is not part:
-            content = self._expand(part.children, _ExpansionFrame((name,)), 2)
+            content = self._expand(part.children, _ExpansionFrame((name,), is_copied=True), 2)
             unused = PartExpansion("group", {}, part.location, content, name=name)
             unused.parameters = _parameters_of(part)
             unused.is_unused = True
@@ -104,7 +110,7 @@ class _Expander:
     def _expand_one(
         self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
     ) -> Element:
-        if frame.parts and not self._has_room(element, frame, depth):
+        if frame.is_copied and not self._has_room(frame.use_location or element.location, depth):
             return _empty(element)
         match element.tag:
             case "use":
@@ -145,23 +151,23 @@ class _Expander:
     # --- use and slot ---------------------------------------------------------------------------
 
     def _expand_use(self, use: Element, frame: _ExpansionFrame, depth: int) -> Element:
-        content = self._expand(_trim(use.children), frame, depth + 1)
         part = self._find_part(use, frame)
         if part is None:
             return _empty(use)
         name = part.attributes["name"]
         parameters = _parameters_of(part)
-        is_filled = _has_content(content)
-        if is_filled and not self._with_slot[name]:
+        filling = _trim(use.children) or None
+        if filling and not self._with_slot[name]:
             message = f'The part "{name}" has no `slot` for the content of this `use`'
             self._findings.error("unused-content", message, use.location, part.location)
         self._check_arguments(use, name, parameters)
-        inner = _ExpansionFrame((*frame.parts, name), content if is_filled else None, use.location)
+        parts = (*frame.parts, name)
+        inner = _ExpansionFrame(parts, filling, frame, use.location, is_copied=True)
         body = self._expand(_trim(part.children), inner, depth + 2)
         used = PartExpansion("group", {}, part.location, body, name=name, use_location=use.location)
         used.parameters = parameters
         used.arguments = {n: text for n, text in use.attributes.items() if n not in _OF_USE}
-        used.fills_slot = is_filled
+        used.fills_slot = filling is not None
         given = {n: use.attributes[n] for n in _CONTROLS if n in use.attributes}
         return Element("group", given, use.location, [used]) if given else used
 
@@ -192,17 +198,12 @@ class _Expander:
             message = "`slot` is allowed in a `part` only, for the content of a `use`"
             self._error("misplaced-element", message, slot)
             return _empty(slot)
-        filling = frame.content
-        if filling is None:
+        if frame.outside is None or frame.filling is None:
             content = self._expand(slot.children, frame, depth + 1)
             return Expansion("group", {}, slot.location, content)
-        location = frame.use_location or slot.location
-        height, size = _measure(filling)
-        if not self._count_elements(size, location) or not self._check_depth(
-            depth + height, location
-        ):
-            return _empty(slot)
-        return SlotExpansion("group", {}, location, filling)
+        outside = frame.outside._replace(is_copied=True)
+        content = self._expand(frame.filling, outside, depth + 1)
+        return SlotExpansion("group", {}, frame.use_location or slot.location, content)
 
     def _check_arguments(self, use: Element, name: str, known: tuple[PartParameter, ...]) -> None:
         names = [parameter.name for parameter in known]
@@ -219,30 +220,19 @@ class _Expander:
 
     # --- bounds ---------------------------------------------------------------------------------
 
-    def _has_room(self, element: Element, frame: _ExpansionFrame, depth: int) -> bool:
-        """Return whether another element of a part is within the limits on number and depth."""
-        location = frame.use_location or element.location
-        return self._count_elements(1, location) and self._check_depth(depth, location)
-
-    def _count_elements(self, size: int, location: SourceLocation) -> bool:
-        """Add to the number of expanded elements; return False once there are too many."""
-        self._count += size
+    def _has_room(self, location: SourceLocation, depth: int) -> bool:
+        """Add an element; return False once there are too many, or one is too deep, which is reported."""
+        self._count += 1
+        exceeded = ""
         if self._count > MAX_EXPANDED:
-            what = "The parts of this document add"
-            self._report_full(what, f"{MAX_EXPANDED:,} elements to it", location)
-        return not self._is_full
-
-    def _check_depth(self, depth: int, location: SourceLocation) -> bool:
-        if depth > MAX_DEPTH:
-            what = "Elements and the parts in them are nested"
-            self._report_full(what, f"{MAX_DEPTH} deep", location)
-        return not self._is_full
-
-    def _report_full(self, what: str, most: str, location: SourceLocation) -> None:
-        if not self._is_full:
+            exceeded = f"The parts of this document add more than {MAX_EXPANDED:,} elements to it"
+        elif depth > MAX_DEPTH:
+            exceeded = f"Elements and the parts in them are nested more than {MAX_DEPTH} deep"
+        if exceeded and not self._is_full:
             self._is_full = True
-            message = f"{what} more than {most}. Nest fewer parts, or repeat one with `for`"
+            message = f"{exceeded}. Nest fewer parts, or repeat one with `for`"
             self._findings.error("too-many-parts", message, location)
+        return not self._is_full
 
     def _error(self, code: str, message: str, element: Element) -> None:
         self._findings.error(code, message, element.location)
@@ -250,20 +240,6 @@ class _Expander:
 
 def _takes_else(owner: Element) -> bool:
     return owner.tag != "else" and "if" in owner.attributes and "for" not in owner.attributes
-
-
-def _has_content(content: _Children) -> bool:
-    return any(isinstance(c, Element) or c.text.strip() for c in content)
-
-
-def _measure(children: _Children) -> tuple[int, int]:
-    """Return the number of levels of children, and that of the elements in them."""
-    height = size = 0
-    level = [child for child in children if isinstance(child, Element)]
-    while level:
-        height, size = height + 1, size + len(level)
-        level = [child for element in level for child in element.elements()]
-    return height, size
 
 
 def _trim(children: _Children) -> _Children:
