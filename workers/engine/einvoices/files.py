@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation, Verdict
 from workers.engine.einvoices.mapping import Record, read_tree, write_tree
-from workers.engine.einvoices.markup import read_xml, write_xml
+from workers.engine.einvoices.markup import read_xml
 from workers.engine.einvoices.packs import InvoiceFacts, choose_packs, find_builtin_packs
 from workers.engine.einvoices.profiles import InvoiceProfile, find_profile, select_terms
 from workers.engine.einvoices.schemas import find_schema_errors
@@ -88,7 +88,7 @@ def write_invoice(
         selected["paymentTerms"] += "\n"  # of a line with a cash discount (BR-DE-18)
     if documents:
         selected["documents"] = [*selected.get("documents", ()), *documents]
-    return write_xml(write_tree(chosen.mapping, chosen.adapt(selected)), chosen.prefixes)
+    return write_tree(chosen.mapping, chosen.adapt(selected), chosen.prefixes)
 
 
 def read_invoice(content: bytes) -> ParsedInvoice | None:
@@ -101,13 +101,7 @@ def read_invoice(content: bytes) -> ParsedInvoice | None:
     syntax = find_syntax(root.tag)
     if syntax is None:
         return None
-    record, invalid = read_tree(syntax.mapping, root, syntax.prefixes)
+    record, deviations = read_tree(syntax.mapping, root)
     record = syntax.restore(record)
-    deviations = tuple(
-        RuleViolation(
-            one.rule, f"/{one.path.replace('.', '/')}", one.message, severity=one.severity
-        )
-        for one in invalid
-    )
     profile = find_profile("".join(record.get("guideline", "").split()))
-    return ParsedInvoice(content, record, syntax, profile, deviations)
+    return ParsedInvoice(content, record, syntax, profile, tuple(deviations))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from importlib.resources import files
 from itertools import chain
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from workers.engine.einvoices.findings import Severity
+from lxml import etree
+
+from workers.engine.einvoices.findings import RuleViolation, Severity
 from workers.engine.einvoices.markup import read_xml
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
@@ -26,10 +29,11 @@ _NUMBER: Final = re.compile(
 )
 _TRUTH: Final = {"1": "true", "0": "false"}  # the other forms of xsd:boolean
 MAX_ENTRIES: Final = 20_000  # of one list
+_DECLARATION: Final = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 FIRST: Final = "isFirst"  # marks the first entry of a list in an adapted record
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MappingNode:
     """An XML element of a syntax, and the members of the record that it contains.
 
@@ -56,41 +60,42 @@ class MappingNode:
     is_summed: bool = False  # a number that is added to its term
     is_key: bool = False  # selects its parent as a constant does
     date_format: str = "%Y%m%d"
-    is_constant: bool = field(init=False)  # contains no member of a record
-    is_discriminator: bool = field(init=False)  # distinguishes elements of its parent's tag
-    children_by_tag: Mapping[str, Sequence[MappingNode]] = field(
-        init=False, repr=False, compare=False
-    )
 
-    def __post_init__(self) -> None:
-        """Compute the derived fields."""
-        is_constant = not self.value and not self.is_always_written
-        is_constant = is_constant and all(child.is_constant for child in self.children)
-        object.__setattr__(self, "is_constant", is_constant)
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether it contains no member of a record."""
+        is_empty = not self.value and not self.is_always_written
+        return is_empty and all(child.is_constant for child in self.children)
+
+    @cached_property
+    def is_discriminator(self) -> bool:
+        """Whether it distinguishes elements of its parent's tag."""
         has_fixed = any(source.startswith("=") for _, source in self.attributes)
         is_own = not (self.filler or self.each or self.is_read_only)
-        is_discriminator = is_own and (is_constant or has_fixed)
-        object.__setattr__(self, "is_discriminator", is_discriminator or self.is_key)
+        return self.is_key or (is_own and (self.is_constant or has_fixed))
+
+    @cached_property
+    def children_by_tag(self) -> Mapping[str, Sequence[MappingNode]]:
+        """The elements in it."""
         by_tag: dict[str, list[MappingNode]] = {}
         for child in self.children:
             by_tag.setdefault(child.tag, []).append(child)
-        object.__setattr__(self, "children_by_tag", by_tag)
+        return by_tag
 
 
 _INSTRUCTION: Final = "urn:pressroom:mapping}"  # of attributes that are fields of a node
 _GROUP, _USE = f"{{{_INSTRUCTION}group", f"{{{_INSTRUCTION}use"
 
 
-def read_mapping(file: str, prefixes: Mapping[str, str]) -> Iterator[MappingNode]:
+def read_mapping(file: str) -> Iterator[MappingNode]:
     """Yield the root nodes of a file: elements as they are written, with the fields of their nodes.
 
-    A `group` is elements that others `use`; `prefixes` are by namespace.
+    A `group` is elements that others `use`.
     """
     root = read_xml(files(__package__).joinpath(file).read_bytes())
     groups: dict[str, tuple[MappingNode, ...]] = {}
 
     def read(element: Element) -> MappingNode:
-        namespace, _, name = element.tag[1:].rpartition("}")
         fields: dict[str, Any] = {"attributes": ()}
         for key, text in element.items():
             if key.startswith(_INSTRUCTION):
@@ -98,8 +103,8 @@ def read_mapping(file: str, prefixes: Mapping[str, str]) -> Iterator[MappingNode
                 fields[own] = True if own.startswith("is_") else text
             else:
                 fields["attributes"] += ((key, text),)
-        tag, constant = f"{prefixes[namespace]}:{name}", (element.text or "").strip()
-        return MappingNode(tag, children=read_all(element), constant=constant, **fields)
+        constant = (element.text or "").strip()
+        return MappingNode(element.tag, children=read_all(element), constant=constant, **fields)
 
     def read_all(parent: Element) -> tuple[MappingNode, ...]:
         nodes = (
@@ -114,26 +119,19 @@ def read_mapping(file: str, prefixes: Mapping[str, str]) -> Iterator[MappingNode
             yield read(element)
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidTerm:
-    """A value that its term does not accept: its path, and the reason."""
-
-    path: str
-    message: str
-    rule: str = "syntax"
-    severity: Severity = "warning"
-
-
 # --- writing ----------------------------------------------------------------------------------------
 
 
-def write_tree(node: MappingNode, record: Record) -> Element:
-    """Return a record as the elements of a syntax."""
-    elements = _write(node, (record,))
-    return elements[0] if elements else Element(node.tag)
+def write_tree(node: MappingNode, record: Record, prefixes: Mapping[str, str]) -> bytes:
+    """Return a record as the XML of a syntax, in UTF-8, with the namespaces of `prefixes`."""
+    root = etree.Element(node.tag, nsmap=dict(prefixes))
+    for element in _write(node, (record,)):
+        root.extend(element)
+    written: bytes = etree.tostring(root, encoding="UTF-8", pretty_print=True)
+    return _DECLARATION + written
 
 
-def _write(node: MappingNode, stack: Stack) -> list[Element]:
+def _write(node: MappingNode, stack: Stack) -> list[etree._Element]:
     if node.is_read_only:
         return []
     if node.inside:
@@ -146,7 +144,7 @@ def _write(node: MappingNode, stack: Stack) -> list[Element]:
     return [element for element in written if element is not None]
 
 
-def _write_one(node: MappingNode, stack: Stack) -> Element | None:
+def _write_one(node: MappingNode, stack: Stack) -> etree._Element | None:
     """Return one element, None if it contains nothing of the record."""
     if node.only_without and find_value(stack, node.only_without) is not None:
         return None
@@ -156,15 +154,17 @@ def _write_one(node: MappingNode, stack: Stack) -> Element | None:
     text = node.constant or node.filler if value is None else _show(value, node)
     if node.value and not text and not node.is_always_written:
         return None
-    element = Element(node.tag)
-    element.text = text
-    has_content = value is not None or node.is_always_written
+    has_content = value is not None or node.is_always_written or node.is_constant
+    children: list[etree._Element] = []
     for child in node.children:
-        for inner in _write(child, stack):
-            element.append(inner)
-            has_content = has_content or not child.is_constant
-    if not has_content and not node.is_constant:
+        written = _write(child, stack)
+        children += written
+        has_content = has_content or (bool(written) and not child.is_constant)
+    if not has_content:
         return None
+    element = etree.Element(node.tag)
+    element.text = text or None
+    element.extend(children)
     for name, source in node.attributes:
         shown = (
             source[1:]
@@ -212,28 +212,24 @@ def _start(stack: Stack, path: str) -> tuple[Record, list[str]]:
 # --- reading ----------------------------------------------------------------------------------------
 
 
-def read_tree(
-    node: MappingNode, element: Element, prefixes: Mapping[str, str]
-) -> tuple[Record, list[InvalidTerm]]:
-    """Read the record of an invoice from its root element; return it with its invalid values."""
-    reader = _RecordReader(prefixes)
+def read_tree(node: MappingNode, element: Element) -> tuple[Record, list[RuleViolation]]:
+    """Read the record of an invoice from its root element; return it with what it does not take."""
+    reader = _RecordReader()
     record: Record = {}
     if reader.matches(node, element, (record,)):
         reader.read_into(node, element, (record,), (INVOICE,))
-    return record, reader.invalid
+    return record, reader.deviations
 
 
 class _RecordReader:
     """Reads the record of one XML document."""
 
-    def __init__(self, prefixes: Mapping[str, str]) -> None:
-        self._prefixes = {namespace: prefix for prefix, namespace in prefixes.items()}
-        self._known_tags: dict[str, str] = {}
-        self.invalid: list[InvalidTerm] = []
+    def __init__(self) -> None:
+        self.deviations: list[RuleViolation] = []
 
     def matches(self, node: MappingNode, element: Element, stack: Stack) -> bool:
         """Return whether an element matches a node: its tag, and the constants in it."""
-        if self._prefixed(element.tag) != node.tag:
+        if element.tag != node.tag:
             return False
         if node.constant and not node.value:
             text = (element.text or "").strip()
@@ -264,16 +260,17 @@ class _RecordReader:
                 self._store(source, element.attrib[name], stack, groups)
         found: set[int] = set()
         for inner in element:
-            known = node.children_by_tag.get(self._prefixed(inner.tag), ())
+            known = node.children_by_tag.get(inner.tag, ())
             child = next((one for one in known if self.matches(one, inner, stack)), None)
             if child is None:
                 continue
             if id(child) in found and not child.each and not child.is_read_only:
                 path = _path_of(groups, child.value or child.inside)
-                message = f"{child.tag} is stated more than once"
+                message = f"{child.tag.rpartition('}')[2]} is stated more than once"
                 # Of two amounts due none is the one; of groups, CIUS and extensions allow several.
                 severity: Severity = "error" if child.value else "warning"
-                self.invalid.append(InvalidTerm(path, message, "cardinality", severity))
+                deviation = RuleViolation("cardinality", path, message, severity=severity)
+                self.deviations.append(deviation)
             found.add(id(child))
             self._enter(child, inner, stack, groups)
 
@@ -332,7 +329,9 @@ class _RecordReader:
         try:
             value = parse_value(text.strip(), term.data_type)
         except ValueError as error:
-            self.invalid.append(InvalidTerm(_path_of(groups, path), f"{term.number}: {error}"))
+            message = f"{term.number}: {error}"
+            deviation = RuleViolation("syntax", _path_of(groups, path), message, severity="warning")
+            self.deviations.append(deviation)
             return
         if value is None:
             return
@@ -341,24 +340,14 @@ class _RecordReader:
         else:
             record.setdefault(steps[-1], value)
 
-    def _prefixed(self, tag: str) -> str:
-        """Return a tag `{namespace}name` as `prefix:name`, empty for an unknown namespace."""
-        known = self._known_tags.get(tag)
-        if known is None:
-            namespace, _, name = tag[1:].rpartition("}")
-            prefix = self._prefixes.get(namespace)
-            known = self._known_tags[tag] = "" if prefix is None else f"{prefix}:{name}"
-        return known
-
 
 def _path_of(groups: tuple[BusinessGroup, ...], path: str) -> str:
-    """Return the dotted path from the invoice of a path in the innermost group."""
-    if path.startswith("/"):
-        return path[1:]
-    names = [one.name for one in groups[1:]]
+    """Return the path from the invoice of a path in the innermost group, such as /buyer/name."""
+    names = [] if path.startswith("/") else [one.name for one in groups[1:]]
     if path.startswith("../"):
         names, path = names[:-1], path[3:]
-    return ".".join(name for name in (*names, path) if name)
+    steps = path.removeprefix("/").split(".")
+    return "".join(f"/{name}" for name in (*names, *steps) if name)
 
 
 def _member(group: Any, name: str) -> Any:

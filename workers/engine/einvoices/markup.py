@@ -1,20 +1,15 @@
-"""Reader of XML with limits, and writer with a canonical layout."""
+"""Reader of XML with limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 from xml.etree.ElementTree import Element, TreeBuilder
-from xml.sax.saxutils import escape
 
 from workers.engine.xml_reader import UnreadableXmlError, parse_xml
 
 MAX_BYTES: Final = 20 * 1024 * 1024
 MAX_ELEMENTS: Final = 400_000  # about 8,000 lines of an invoice
 MAX_DEPTH: Final = 50  # the deepest element of EN 16931 is the tenth
-
-_QUOTED: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
-_TEXT: Final = {"\r": "&#13;"}  # otherwise normalised to a line end (XML 1.0, 2.11)
 
 
 def read_xml(content: bytes) -> Element:
@@ -54,27 +49,3 @@ def read_xml(content: bytes) -> Element:
     }
     parse_xml(content, handlers, separator="}")
     return builder.close()
-
-
-def write_xml(root: Element, prefixes: Mapping[str, str]) -> bytes:
-    """Return elements with tags `prefix:name` as UTF-8, with the namespaces declared at the root."""
-    declared = "".join(f' xmlns:{prefix}="{name}"' for prefix, name in prefixes.items() if prefix)
-    if "" in prefixes:
-        declared = f' xmlns="{prefixes[""]}"{declared}'
-    parts = ['<?xml version="1.0" encoding="UTF-8"?>\n']
-    _write(root, parts, "", declared)
-    return "".join(parts).encode()
-
-
-def _write(element: Element, parts: list[str], indent: str, declared: str = "") -> None:
-    attributes = "".join(f' {name}="{escape(value, _QUOTED)}"' for name, value in element.items())
-    parts.append(f"{indent}<{element.tag}{declared}{attributes}")
-    if len(element):
-        parts.append(">\n")
-        for child in element:
-            _write(child, parts, indent + "  ")
-        parts.append(f"{indent}</{element.tag}>\n")
-    elif element.text:
-        parts.append(f">{escape(element.text, _TEXT)}</{element.tag}>\n")
-    else:
-        parts.append("/>\n")

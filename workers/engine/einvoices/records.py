@@ -9,13 +9,8 @@ from decimal import Decimal
 from typing import Final
 
 from workers.engine.characters import NOT_XML
-from workers.engine.einvoices.mapping import (
-    MAX_ENTRIES,
-    InvalidTerm,
-    Record,
-    decode_file,
-    parse_number,
-)
+from workers.engine.einvoices.findings import RuleViolation
+from workers.engine.einvoices.mapping import MAX_ENTRIES, Record, decode_file, parse_number
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
 MAX_INVALID: Final = 50
@@ -26,7 +21,7 @@ _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 PROFILE_TERM: Final = "guideline"  # determined by the profile, not by data
 
 
-def read_record(data: object) -> tuple[Record, list[InvalidTerm]]:
+def read_record(data: object) -> tuple[Record, list[RuleViolation]]:
     """Read the data of an invoice; return the record, and up to 50 invalid values."""
     reader = _DataReader()
     record = reader.read(data, INVOICE, "")
@@ -37,7 +32,7 @@ class _DataReader:
     """Reads the record of one invoice."""
 
     def __init__(self) -> None:
-        self.invalid: list[InvalidTerm] = []
+        self.invalid: list[RuleViolation] = []
 
     def read(self, data: object, group: BusinessGroup, path: str) -> Record:
         if not isinstance(data, dict):
@@ -82,7 +77,7 @@ class _DataReader:
 
     def _report(self, path: str, message: str) -> None:
         if len(self.invalid) < MAX_INVALID:
-            self.invalid.append(InvalidTerm(path or "/", message))
+            self.invalid.append(RuleViolation("data", path or "/", message))
 
 
 def read_value(value: object, kind: TermType) -> object:

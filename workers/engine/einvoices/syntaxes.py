@@ -40,13 +40,12 @@ _RECORD_CODES: Final = {code: own for own, code in _TAX_POINT_CODES.items()}
 
 @dataclass(frozen=True, slots=True)
 class InvoiceSyntax:
-    """A syntax: its name in the language, its root element and its mapping.
+    """A syntax: its name in the language, and the mapping of its root element.
 
     `adapt` changes a record to what the elements state, and `restore` changes it back.
     """
 
     name: str
-    root: str
     mapping: MappingNode
     prefixes: Mapping[str, str]
     adapt: Callable[[Record], Record]
@@ -55,7 +54,7 @@ class InvoiceSyntax:
     @property
     def root_name(self) -> str:
         """The name of the root element, without its namespace."""
-        return self.root.rpartition("}")[2]
+        return self.mapping.tag.rpartition("}")[2]
 
     @property
     def prefix_by_namespace(self) -> dict[str, str]:
@@ -65,7 +64,7 @@ class InvoiceSyntax:
 
 def find_syntax(root_tag: str) -> InvoiceSyntax | None:
     """Return the syntax of a root element, None for other XML."""
-    return next((one for one in SYNTAXES if one.root == root_tag), None)
+    return next((one for one in SYNTAXES if one.mapping.tag == root_tag), None)
 
 
 def find_prefixes(root_name: str) -> dict[str, str]:
@@ -135,27 +134,16 @@ def _restore_accounts(payment: Record) -> None:
         payment.pop("accounts", None)
 
 
-def _by_namespace(prefixes: Mapping[str, str]) -> dict[str, str]:
-    return {namespace: prefix for prefix, namespace in prefixes.items()}
-
-
 def _unchanged(record: Record) -> Record:
     return record
 
 
-(_CII_MAPPING,) = read_mapping("cii.xml", _by_namespace(_CII_PREFIXES))
-_INVOICE_MAPPING, _CREDIT_MAPPING = read_mapping(
-    "ubl.xml", _by_namespace(_INVOICE_PREFIXES) | _by_namespace(_CREDIT_PREFIXES)
-)
-_CII_ROOT: Final = f"{{{_CII_PREFIXES['rsm']}}}CrossIndustryInvoice"
-CII: Final = InvoiceSyntax("cii", _CII_ROOT, _CII_MAPPING, _CII_PREFIXES, _adapt_to_cii, _unchanged)
+(_CII_MAPPING,) = read_mapping("cii.xml")
+CII: Final = InvoiceSyntax("cii", _CII_MAPPING, _CII_PREFIXES, _adapt_to_cii, _unchanged)
 UBL_INVOICE, UBL_CREDIT_NOTE = (
-    InvoiceSyntax(
-        "ubl", f"{{{prefixes['ubl']}}}{name}", mapping, prefixes, _adapt_to_ubl, _restore_from_ubl
-    )
-    for name, mapping, prefixes in (
-        ("Invoice", _INVOICE_MAPPING, _INVOICE_PREFIXES),
-        ("CreditNote", _CREDIT_MAPPING, _CREDIT_PREFIXES),
+    InvoiceSyntax("ubl", mapping, prefixes, _adapt_to_ubl, _restore_from_ubl)
+    for mapping, prefixes in zip(
+        read_mapping("ubl.xml"), (_INVOICE_PREFIXES, _CREDIT_PREFIXES), strict=True
     )
 )
 SYNTAXES: Final = (CII, UBL_INVOICE, UBL_CREDIT_NOTE)
