@@ -15,7 +15,7 @@ from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.paint.writer import write_pages
-from workers.engine.ports import Metadata, NullStageObserver, Security
+from workers.engine.ports import Metadata, Security
 
 
 def whole() -> bytes:
@@ -44,9 +44,7 @@ def test_pdfs_made_in_a_test_are_checked():
     laid_out = LaidOutDocument([page(text(10, 20, "content"))], [])
     locked = FinishOptions(Metadata(), Security("secret", None), "spare")
     for options in (FinishOptions(Metadata()), locked):
-        file = pipeline.write_pdf(
-            laid_out, options, findings=Findings(), observer=NullStageObserver()
-        )
+        file = pipeline.write_pdf(laid_out, options, findings=Findings())
         [(data, password)] = soundness.WAITING
         assert data == file
         assert soundness.find_problems(data, password=password) == []

@@ -18,7 +18,7 @@ from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import build_document, prepare_template, rendering, write_pdf
-from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, RenderOptions
+from workers.engine.ports import DocumentInfo, Metadata, Payload, PayloadKind, RenderOptions
 
 DOCUMENTS = Path(__file__).with_name("documents")
 TYPEFACES = Path(__file__).parents[2] / "workers/engine/fonts/typefaces"
@@ -54,10 +54,8 @@ class OurEngine:
         ticks.append(time.process_time())
         laid_out = lay_out(document, resources=self.images, findings=findings)
         ticks.append(time.process_time())
-        metadata = Metadata(title=document.info.title, lang=document.info.lang)
-        self.file = write_pdf(
-            laid_out, FinishOptions(metadata), findings=findings, observer=NullStageObserver()
-        )
+        metadata = Metadata(DocumentInfo(document.info.title, lang=document.info.lang))
+        self.file = write_pdf(laid_out, FinishOptions(metadata), findings=findings)
         ticks.append(time.process_time())
         return [1000 * (after - before) for before, after in pairwise(ticks)]
 

@@ -162,12 +162,7 @@ def test_template_is_not_changed_by_rendering(invoice: PreparedTemplate) -> None
 
 def test_stages_are_reported_in_order(invoice: PreparedTemplate) -> None:
     entered: list[Stage] = []
-
-    class Watch:
-        def enter(self, stage: Stage) -> None:
-            entered.append(stage)
-
-    render(invoice, None, options=OPTIONS, resources=OneLogo(), observer=Watch())
+    render(invoice, None, options=OPTIONS, resources=OneLogo(), observer=entered.append)
     assert entered == [Stage.MERGE, Stage.LAYOUT, Stage.FINISH]
 
 

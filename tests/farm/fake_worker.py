@@ -31,7 +31,7 @@ from workers.render.run import Engine
 
 
 def render(template, payload, *, options, resources=None, observer=None):
-    observer.enter(Stage.LAYOUT)
+    observer(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
     return ACTIONS[command](template, resources, *words)
 

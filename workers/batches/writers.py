@@ -121,12 +121,12 @@ class FileWriter(Writer):
         plan, images, timer = self._batch.plan, self._images, self._timer
         if plan is not None and plan.has_sheets:
             part = MergedPart(
-                self._template, options=self._options, resources=images, observer=timer
+                self._template, options=self._options, resources=images, observer=timer.enter
             )
             added = part.add(payload, name=f"Document {index + 1}")
             return part.close() or b"", _describe(plan, index, payload, added)
         rendered = self._engine.render(
-            self._template, payload, options=self._options, resources=images, observer=timer
+            self._template, payload, options=self._options, resources=images, observer=timer.enter
         )
         if plan is not None and plan.output is PlanOutput.ARCHIVE and not rendered.is_archive:
             raise ServiceError(
@@ -159,7 +159,7 @@ class MergedPartWriter(Writer):
             self._template,
             options=make_options(batch),
             resources=self._images,
-            observer=self._timer,
+            observer=self._timer.enter,
         )
         self._pages: list[int] = []
         self._sizes: list[dict[str, int]] = []

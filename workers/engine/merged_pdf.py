@@ -72,12 +72,12 @@ class MergedPart:
         *,
         options: ports.RenderOptions,
         resources: ports.Resources | None = None,
-        observer: ports.StageObserver | None = None,
+        observer: ports.StageObserver = ports.ignore_stage,
     ) -> None:
         self._template = template
         self._options = options
         self._resources = resources or ports.NoResources()
-        self._observer = observer or ports.NullStageObserver()
+        self._observer = observer
         self._print = _Print()  # that of its first document
         self._volume: MergedWriter | None = None
 
@@ -103,7 +103,7 @@ class MergedPart:
         """Return the PDF of the added documents, None without any. No document can be added afterwards."""
         if self._volume is None:
             return None
-        self._observer.enter(ports.Stage.FINISH)
+        self._observer(ports.Stage.FINISH)
         is_print = self._print.profile is not None
         return finish_part(self._volume.close(), is_draft=self._options.is_draft, is_print=is_print)
 
@@ -111,13 +111,13 @@ class MergedPart:
         self, payload: ports.Payload | None, name: str, admit: Callable[[int], bool]
     ) -> AddedDocument:
         findings = Findings()
-        self._observer.enter(ports.Stage.MERGE)
+        self._observer(ports.Stage.MERGE)
         document, _ = build_document(
             self._template, payload, options=self._options, findings=findings
         )
         _check_mergeable(document, is_draft=self._options.is_draft)
         volume = self._open_volume(document, findings)
-        self._observer.enter(ports.Stage.LAYOUT)
+        self._observer(ports.Stage.LAYOUT)
         untagged = replace(document, is_tagged=False)
         drawn = lay_out_document(untagged, resources=self._resources, findings=findings)
         if self._options.is_duplex is not None:  # the plan adds backs where it arranges the files
@@ -148,7 +148,7 @@ class MergedPart:
         if self._volume is None:
             self._print = asked
             intent = load_output_intent(document, self._resources, findings)
-            metadata = _write_metadata(self._options)
+            metadata = ports.Metadata(options=self._options)
             return MergedWriter(intent and build_pdf_metadata(metadata, output_intent=intent))
         if asked != self._print:
             text = (
@@ -171,7 +171,7 @@ def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: ports.RenderOpt
     Raises:
         ValueError: there is no part.
     """
-    return merge_parts(parts, out, _write_metadata(options))
+    return merge_parts(parts, out, ports.Metadata(options=options))
 
 
 def sort_parts(
@@ -206,7 +206,7 @@ def sort_parts(
         return drawn
 
     draw_marks = draw if marks is not None or is_copy else None
-    metadata = _write_metadata(options)
+    metadata = ports.Metadata(options=options)
     return distribute_parts(
         parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks, marks_backs=is_copy
     )
@@ -238,16 +238,6 @@ def measure_documents(
         return merging.measure_documents(
             opened, placements, is_duplex=is_duplex, draw_marks=draw if marks else None
         )
-
-
-def _write_metadata(options: ports.RenderOptions) -> ports.Metadata:
-    return ports.Metadata(
-        is_draft=options.is_draft,
-        template_id=options.template_id,
-        template_version=options.template_version,
-        template_sha256=options.template_sha256,
-        built_on=options.built_on,
-    )
 
 
 def _check_mergeable(document: Document, *, is_draft: bool) -> None:

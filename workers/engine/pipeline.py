@@ -88,26 +88,26 @@ def render(
     *,
     options: ports.RenderOptions,
     resources: ports.Resources | None = None,
-    observer: ports.StageObserver | None = None,
+    observer: ports.StageObserver = ports.ignore_stage,
 ) -> ports.Rendered:
     """Render a document: a complete XML payload, or a template with or without a payload.
 
     Raises:
         AuthoringError: the document, its data or its layout has errors.
     """
-    findings, observer = Findings(), observer or ports.NullStageObserver()
-    observer.enter(ports.Stage.MERGE)
+    findings = Findings()
+    observer(ports.Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
     _check_output(document, options)
     finish_options = FinishOptions(
-        metadata=_collect_metadata(document, merged, options),
+        metadata=ports.Metadata(document.info, options, merged.payload_sha256),
         security=document.security,
         fallback_owner_password=secrets.token_urlsafe(32) if document.security else "",
         profiles=document.profiles,
         attachments=document.attachments,
     )
     del merged  # frees the data, which are now in the document
-    observer.enter(ports.Stage.LAYOUT)
+    observer(ports.Stage.LAYOUT)
     resources = resources or ports.NoResources()
     intent = load_output_intent(document, resources, findings)
     findings.raise_errors()
@@ -163,7 +163,7 @@ def write_pdf(
     options: FinishOptions,
     *,
     findings: Findings,
-    observer: ports.StageObserver,
+    observer: ports.StageObserver = ports.ignore_stage,
     output_intent: ports.OutputIntent | None = None,
 ) -> bytes:
     """Paint and finish a document; a file that needs only metadata is written in one pass.
@@ -179,7 +179,7 @@ def write_pdf(
     )
     pdf = write_pages(laid_out, description)
     findings.raise_errors()
-    observer.enter(ports.Stage.FINISH)
+    observer(ports.Stage.FINISH)
     return pdf if options.needs_metadata_only else finish(pdf, options)
 
 
@@ -346,22 +346,3 @@ def _make_validator() -> CheckBarcode:
 def _find_problem(barcode: Barcode) -> tuple[str, str] | None:
     encoded = encode_barcode(barcode)
     return (encoded.code, encoded.text) if isinstance(encoded, ContentProblem) else None
-
-
-def _collect_metadata(
-    document: Document, merged: MergeResult, options: ports.RenderOptions
-) -> ports.Metadata:
-    info = document.info
-    return ports.Metadata(
-        title=info.title,
-        author=info.author,
-        subject=info.subject,
-        keywords=info.keywords,
-        lang=info.lang,
-        is_draft=options.is_draft,
-        template_id=options.template_id,
-        template_version=options.template_version,
-        template_sha256=options.template_sha256,
-        built_on=options.built_on,
-        payload_sha256=merged.payload_sha256,
-    )

@@ -111,6 +111,14 @@ class Stage(StrEnum):
     FINISH = "finish"
 
 
+# Is told each stage that starts, which ends the one before, to measure their times.
+StageObserver = Callable[[Stage], object]
+
+
+def ignore_stage(_: Stage) -> None:
+    """Observe nothing."""
+
+
 class ImageUnavailableError(Exception):
     """A remote image is unavailable; the message has the reason, for the author."""
 
@@ -143,13 +151,6 @@ class Resources(Protocol):
         """Return names of stored fonts for suggestions, possibly not all."""
 
 
-class StageObserver(Protocol):
-    """Observer of the stages of a render, to measure their time."""
-
-    def enter(self, stage: Stage) -> None:
-        """Record that `stage` starts, and the stage before it ends."""
-
-
 class NoResources:
     """Resources without stored images and fonts, and without network access."""
 
@@ -168,13 +169,6 @@ class NoResources:
     def list_fonts(self) -> Sequence[str]:
         """Return no names."""
         return ()
-
-
-class NullStageObserver:
-    """An observer that ignores stages."""
-
-    def enter(self, stage: Stage) -> None:
-        """Ignore the stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,19 +312,23 @@ class StandaloneInvoice(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Metadata:
-    """Document information and provenance of a file."""
+class DocumentInfo:
+    """What a document says of itself."""
 
     title: str = ""
     author: str = ""
     subject: str = ""
     keywords: str = ""
     lang: str = "en"
-    is_draft: bool = False
-    template_id: str | None = None
-    template_version: int | None = None
-    template_sha256: str | None = None
-    built_on: Mapping[str, str] = field(default_factory=dict)
+    filename: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Document information and provenance of a file."""
+
+    info: DocumentInfo = DocumentInfo()
+    options: RenderOptions = RenderOptions(UNDATED)
     payload_sha256: str | None = None
 
 

@@ -16,13 +16,13 @@ from workers.engine.paint.writer import write_pages
 from workers.engine.pipeline import TOO_DEEP, PreparedTemplate, build_document, rendering, validate
 from workers.engine.ports import (
     NoResources,
-    NullStageObserver,
     Payload,
     RenderOptions,
     Resources,
     Security,
     Stage,
     StageObserver,
+    ignore_stage,
 )
 from workers.engine.raster import Raster, RasterFormat, rasterise
 from workers.engine.syntax.checks import check_usage
@@ -84,23 +84,23 @@ def preview(
     options: RenderOptions,
     preview_options: PreviewOptions,
     resources: Resources | None = None,
-    observer: StageObserver | None = None,
+    observer: StageObserver = ignore_stage,
 ) -> Preview:
     """Lay out a document with its sample values and draw one page; errors are among the findings.
 
     Encryption and attachments of the document are ignored.
     """
     findings, options = Findings(), replace(options, with_sample=True)
-    resources, observer = resources or NoResources(), observer or NullStageObserver()
+    resources = resources or NoResources()
     with rendering():
         try:
-            observer.enter(Stage.MERGE)
+            observer(Stage.MERGE)
             document, merged = build_document(template, payload, options=options, findings=findings)
             assert merged.source.expanded is not None, "a built document has a tree"
             check_usage(merged.source.expanded, findings)
             if document.security is not None:
                 _check_passwords(document.security, findings)
-            observer.enter(Stage.LAYOUT)
+            observer(Stage.LAYOUT)
             paginated = paginate(document, resources=resources, findings=findings)
             return _draw(paginated, preview_options, findings, observer)
         except RecursionError:
@@ -134,7 +134,7 @@ def _draw(
         if at == index:
             page = drawn
     assert page is not None, "a document has a page"
-    observer.enter(Stage.FINISH)
+    observer(Stage.FINISH)
     boxes = paginated.find_boxes(index)
     outside = page.bleed + page.slug
     data, raster = _write_page(page, preview_options)

@@ -87,7 +87,7 @@ def _report(error: Unavailable) -> None:
 
 
 class StageTimer:
-    """The engine's `StageObserver`: sums the time of each stage."""
+    """Sums the time of each stage."""
 
     def __init__(self, traces: Traces = NULL_TRACER) -> None:
         self._traces = traces
@@ -307,7 +307,7 @@ def make_pdf(
         payload,
         options=replace(_options(job), signer=signer, judge=context.judge),
         resources=images,
-        observer=timer,
+        observer=timer.enter,
     )
     outcome = JobOutcome(
         job.id,
@@ -349,7 +349,7 @@ def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) ->
         context.templates.get(job.template) if job.template else None,
         linked=context.templates.read_linked(request.links),
         resources=images,
-        observer=timer,
+        observer=timer.enter,
     )
     if images.wanted:
         return _suspended(job, images)

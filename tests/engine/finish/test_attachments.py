@@ -27,10 +27,10 @@ from workers.engine.ports import (
     Attachment,
     ConformanceProfiles,
     Metadata,
-    NullStageObserver,
     Payload,
     PayloadKind,
     Rendered,
+    RenderOptions,
     Security,
 )
 
@@ -129,7 +129,9 @@ def test_files_are_encrypted_with_the_document():
 
 
 def test_a_draft_carries_its_files():
-    options = FinishOptions(Metadata(is_draft=True), attachments=(NOTE,))
+    options = FinishOptions(
+        Metadata(options=RenderOptions(UNDATED, is_draft=True)), attachments=(NOTE,)
+    )
     with pikepdf.open(io.BytesIO(finish(printed(page()), options))) as pdf:
         assert list(pdf.attachments) == ["b.txt"]
 
@@ -344,5 +346,5 @@ def test_profile_and_files_are_in_the_options():
         Metadata(), profiles=ConformanceProfiles(ArchiveProfile.PDF_A_3B), attachments=(NOTE,)
     )
     laid_out = LaidOutDocument([page()], [])
-    file = write_pdf(laid_out, options, findings=Findings(), observer=NullStageObserver())
+    file = write_pdf(laid_out, options, findings=Findings())
     assert find_violations(file, 3) == []

@@ -14,23 +14,25 @@ from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.pipeline import write_pdf
 from workers.engine.ports import (
+    UNDATED,
     ArchiveProfile,
     Attachment,
     ConformanceProfiles,
+    DocumentInfo,
     Metadata,
-    NullStageObserver,
+    RenderOptions,
     Security,
 )
 
 FULL = Metadata(
-    title="Rechnung (Nr. 1) \\ <&> Größe 漢",
-    author="A. Author",
-    subject="Line\nend\x01",
-    keywords="one, two",
-    lang="de-DE",
-    template_id="invoice",
-    template_version=3,
-    template_sha256="ab" * 32,
+    DocumentInfo(
+        title="Rechnung (Nr. 1) \\ <&> Größe 漢",
+        author="A. Author",
+        subject="Line\nend\x01",
+        keywords="one, two",
+        lang="de-DE",
+    ),
+    RenderOptions(UNDATED, template_id="invoice", template_version=3, template_sha256="ab" * 32),
     payload_sha256="cd" * 32,
 )
 
@@ -40,7 +42,7 @@ def laid_out() -> LaidOutDocument:
 
 
 def printed_and_finished(options: FinishOptions) -> bytes:
-    return write_pdf(laid_out(), options, findings=Findings(), observer=NullStageObserver())
+    return write_pdf(laid_out(), options, findings=Findings())
 
 
 def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
@@ -51,7 +53,7 @@ def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        FinishOptions(replace(FULL, is_draft=True)),
+        FinishOptions(replace(FULL, options=RenderOptions(UNDATED, is_draft=True))),
         FinishOptions(FULL, Security(None, "owner")),
         FinishOptions(FULL, profiles=ConformanceProfiles(ArchiveProfile.PDF_A_2B)),
         FinishOptions(
@@ -62,4 +64,4 @@ def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
 def test_a_document_that_needs_more_is_passed_to_the_finisher(options):
     assert not options.needs_metadata_only
     with opened(printed_and_finished(options)) as pdf:
-        assert str(pdf.docinfo.Title) == FULL.title
+        assert str(pdf.docinfo.Title) == FULL.info.title

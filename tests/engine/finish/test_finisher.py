@@ -17,22 +17,27 @@ from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.layout.display import Fill, LaidOutDocument, Restore, Save
 from workers.engine.pipeline import write_pdf
-from workers.engine.ports import Metadata, NullStageObserver, Security
+from workers.engine.ports import UNDATED, DocumentInfo, Metadata, RenderOptions, Security
 from workers.engine.units import Color, ColorSpace
 
 METADATA = Metadata(
-    title="Rechnung <Nr. 1> & Größe",
-    author="A. Author",
-    subject="Subject",
-    keywords="one, two",
-    lang="de-DE",
-    template_id="invoice",
-    template_version=3,
-    template_sha256="ab" * 32,
-    built_on={"parts@live": "01" * 32, "base@1": "ef" * 32},
+    DocumentInfo(
+        title="Rechnung <Nr. 1> & Größe",
+        author="A. Author",
+        subject="Subject",
+        keywords="one, two",
+        lang="de-DE",
+    ),
+    RenderOptions(
+        UNDATED,
+        template_id="invoice",
+        template_version=3,
+        template_sha256="ab" * 32,
+        built_on={"parts@live": "01" * 32, "base@1": "ef" * 32},
+    ),
     payload_sha256="cd" * 32,
 )
-DRAFT = replace(METADATA, is_draft=True)
+DRAFT = replace(METADATA, options=replace(METADATA.options, is_draft=True))
 LOCKED = Security(user_password="geheim漢", owner_password=None)
 
 
@@ -43,7 +48,7 @@ def raw() -> bytes:
 def finished(metadata: Metadata = METADATA, security: Security | None = None) -> bytes:
     laid_out = LaidOutDocument([page(text(10, 20, "content"), width=200, height=300)], [])
     options = FinishOptions(metadata, security, fallback_owner_password="spare")
-    file = write_pdf(laid_out, options, findings=Findings(), observer=NullStageObserver())
+    file = write_pdf(laid_out, options, findings=Findings())
     return note_pdf(file, password=(security and security.user_password) or "")
 
 
@@ -55,7 +60,7 @@ def test_file_is_sound_and_keeps_its_text():
 
 def test_document_information_and_language_are_set():
     with opened(finished()) as pdf:
-        assert str(pdf.docinfo.Title) == METADATA.title
+        assert str(pdf.docinfo.Title) == METADATA.info.title
         assert str(pdf.docinfo.Author) == "A. Author"
         assert str(pdf.docinfo.Subject) == "Subject"
         assert str(pdf.docinfo.Keywords) == "one, two"
@@ -65,7 +70,7 @@ def test_document_information_and_language_are_set():
 
 def test_provenance_is_in_the_xmp_packet():
     with opened(finished()) as pdf, pdf.open_metadata() as packet:
-        assert packet["dc:title"] == METADATA.title
+        assert packet["dc:title"] == METADATA.info.title
         assert packet["{urn:pressroom:provenance:1}template"] == "invoice"
         assert packet["{urn:pressroom:provenance:1}templateVersion"] == "3"
         assert packet["{urn:pressroom:provenance:1}templateSha256"] == "ab" * 32
@@ -83,7 +88,10 @@ def test_empty_values_and_dates_are_left_out():
 
 
 def test_characters_xml_forbids_do_not_break_the_packet():
-    with opened(finished(Metadata(title="a\x01]]>b\ud800"))) as pdf, pdf.open_metadata() as packet:
+    with (
+        opened(finished(Metadata(DocumentInfo("a\x01]]>b\ud800")))) as pdf,
+        pdf.open_metadata() as packet,
+    ):
         assert packet["dc:title"] == "a\ufffd]]>b\ufffd"
 
 
@@ -145,7 +153,7 @@ def test_password_opens_the_file(encryption, revision):
         assert revision == pdf.encryption.R
         assert pdf.user_password_matched
         assert not pdf.owner_password_matched
-    assert METADATA.title.encode() not in file
+    assert METADATA.info.title.encode() not in file
 
 
 def test_without_a_user_password_the_file_opens_restricted():

@@ -23,16 +23,8 @@ from workers.engine.layout.display import (
     single_items,
 )
 from workers.engine.layout.passes import LAYOUTS, MEASURES, lay_out
-from workers.engine.ports import NoResources, Resources
-from workers.engine.tree.document import (
-    Area,
-    Document,
-    DocumentInfo,
-    Flow,
-    PageMaster,
-    RunningBox,
-    Watermark,
-)
+from workers.engine.ports import DocumentInfo, NoResources, Resources
+from workers.engine.tree.document import Area, Document, Flow, PageMaster, RunningBox, Watermark
 from workers.engine.tree.elements.tables.columns import add_all, initial_values
 from workers.engine.tree.memo import DocumentMemo, TemplateMemo
 from workers.engine.tree.nodes import (

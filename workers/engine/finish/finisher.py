@@ -225,7 +225,7 @@ def _fitting_scale(width: float, height: float, angle: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FinishOptions:
-    """Options of the finish stage. A draft (`metadata.is_draft`) is marked and never encrypted.
+    """Options of the finish stage. A draft (`metadata.options.is_draft`) is marked and never encrypted.
 
     An archive profile and `security` exclude each other; the tree stage rejects documents with both.
 
@@ -255,7 +255,7 @@ class FinishOptions:
             fallback_owner_password=self.fallback_owner_password,
             profiles=self.profiles._replace(archive=None),
         )
-        return self == nothing_else and not self.metadata.is_draft
+        return self == nothing_else and not self.metadata.options.is_draft
 
     def __repr__(self) -> str:
         """Hide the password from logs and tracebacks."""
@@ -275,7 +275,7 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
         embed_files(opened, options.attachments)
         if options.profiles.archive is not None:
             add_output_intent(opened)
-        if options.metadata.is_draft:
+        if options.metadata.options.is_draft:
             mark_as_draft(opened, _INK if options.profiles.print else _COLOR)
         elif options.security is not None:
             encryption = make_encryption(

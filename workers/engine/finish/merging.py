@@ -350,7 +350,7 @@ class _MergedFile:
         more = self._write_outline([entry for run in runs for entry in run.entries])
         conformance, is_print = "", len(self._intents) == 1 and 0 not in self._intents
         if is_print:
-            metadata = replace(metadata, title=self._first[1])
+            metadata = replace(metadata, info=replace(metadata.info, title=self._first[1]))
             conformance = describe_print(metadata, is_run=True)
             more += self._write_print([number for run in runs for number in run.parts])
         packet = writer.reserve()
@@ -359,7 +359,7 @@ class _MergedFile:
         writer.write_object(
             self._catalog,
             b"<< /Type /Catalog /Pages %d 0 R /Metadata %d 0 R /Lang %b%b >>"
-            % (self._pages, packet, pikepdf.String(metadata.lang).unparse(), more),
+            % (self._pages, packet, pikepdf.String(metadata.info.lang).unparse(), more),
         )
         information = writer.reserve()
         writer.write_object(information, write_document_information(metadata, is_print=is_print))

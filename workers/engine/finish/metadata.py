@@ -54,7 +54,7 @@ def build_pdf_metadata(
     conformance += describe_print(metadata) if output_intent else ""
     packet = write_xmp_packet(metadata, conformance)
     information = _information_entries(metadata)
-    return PdfMetadata(information, metadata.lang, packet, is_pdf2, output_intent)
+    return PdfMetadata(information, metadata.info.lang, packet, is_pdf2, output_intent)
 
 
 # What ISO 15930-7 asks for. No dates are known; the identity is that of the template and the data.
@@ -83,7 +83,7 @@ _PRINT_RUN: Final = """<rdf:Description rdf:about="" xmlns:pdfvtid="http://www.n
 
 def describe_print(metadata: Metadata, *, is_run: bool = False) -> str:
     """Return the RDF descriptions of a PDF/X-4 file, or of a PDF/VT-1 file, which has many documents."""
-    source = f"{metadata.template_sha256} {metadata.payload_sha256} {metadata.title}"
+    source = f"{metadata.options.template_sha256} {metadata.payload_sha256} {metadata.info.title}"
     identity = sha256(source.encode("utf-8", "replace")).hexdigest()[:32]
     described = _PRINT + (_PRINT_RUN if is_run else "")
     return described.format(date=UNDATED.isoformat(), identity=identity)
@@ -100,12 +100,12 @@ def write_document_information(metadata: Metadata, *, is_print: bool = False) ->
 
 def _information_entries(metadata: Metadata) -> dict[str, str]:
     entries = {
-        "Title": metadata.title,
-        "Author": metadata.author,
-        "Subject": metadata.subject,
-        "Keywords": metadata.keywords,
+        "Title": metadata.info.title,
+        "Author": metadata.info.author,
+        "Subject": metadata.info.subject,
+        "Keywords": metadata.info.keywords,
         "Producer": PRODUCER,
-        "PressroomDraft": "true" if metadata.is_draft else "",
+        "PressroomDraft": "true" if metadata.options.is_draft else "",
     }
     return {name: _clean(value) for name, value in entries.items() if value}
 
@@ -113,18 +113,21 @@ def _information_entries(metadata: Metadata) -> dict[str, str]:
 def write_xmp_packet(metadata: Metadata, conformance: str = "") -> bytes:
     """Return the XMP packet (ISO 16684-1)."""
     properties = [
-        _alternatives("dc:title", metadata.title),
-        _sequence("dc:creator", metadata.author),
-        _alternatives("dc:description", metadata.subject),
-        _simple("pdf:Keywords", metadata.keywords),
+        _alternatives("dc:title", metadata.info.title),
+        _sequence("dc:creator", metadata.info.author),
+        _alternatives("dc:description", metadata.info.subject),
+        _simple("pdf:Keywords", metadata.info.keywords),
         _simple("pdf:Producer", PRODUCER),
-        _bag("dc:language", [metadata.lang]),
-        _simple("pressroom:template", metadata.template_id),
-        _simple("pressroom:templateVersion", metadata.template_version),
-        _simple("pressroom:templateSha256", metadata.template_sha256),
-        _bag("pressroom:builtOn", [" ".join(link) for link in sorted(metadata.built_on.items())]),
+        _bag("dc:language", [metadata.info.lang]),
+        _simple("pressroom:template", metadata.options.template_id),
+        _simple("pressroom:templateVersion", metadata.options.template_version),
+        _simple("pressroom:templateSha256", metadata.options.template_sha256),
+        _bag(
+            "pressroom:builtOn",
+            [" ".join(link) for link in sorted(metadata.options.built_on.items())],
+        ),
         _simple("pressroom:payloadSha256", metadata.payload_sha256),
-        _simple("pressroom:draft", "true" if metadata.is_draft else "false"),
+        _simple("pressroom:draft", "true" if metadata.options.is_draft else "false"),
     ]
     written = "\n".join(line for line in properties if line)
     packet = _PACKET.format(namespace=PROVENANCE, properties=written, conformance=conformance)

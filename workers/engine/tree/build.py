@@ -13,7 +13,7 @@ from typing import Final
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations, DeclaredShape, declare_names
 from workers.engine.merge.payload import SETTINGS
-from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
+from workers.engine.ports import ConformanceProfiles, DocumentInfo, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
@@ -24,7 +24,7 @@ from workers.engine.tree.compiler.context import (
     UnresolvedName,
     report_unknown_names,
 )
-from workers.engine.tree.document import Document, DocumentInfo, Flow
+from workers.engine.tree.document import Document, Flow
 from workers.engine.tree.elements.attachments import build_attachments, compile_attachment
 from workers.engine.tree.elements.blocks import (
     compile_assertion,

@@ -14,6 +14,7 @@ from workers.engine.ports import (
     NO_PROFILES,
     Attachment,
     ConformanceProfiles,
+    DocumentInfo,
     Security,
     SignatureRequest,
     StandaloneInvoice,
@@ -124,18 +125,6 @@ class Flow:
     page: str
     blocks: tuple[Block, ...]
     max_pages: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
-    """The document's metadata, evaluated."""
-
-    title: str
-    author: str
-    subject: str
-    keywords: str
-    lang: str
-    filename: str | None
 
 
 @dataclass(frozen=True, slots=True)
