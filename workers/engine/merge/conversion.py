@@ -202,10 +202,7 @@ def _check_bounds(field: Field, value: Any) -> None:
 
 
 class DataConverter:
-    """Converts merged data by the declarations of one template.
-
-    The defaults are converted once, and not again where a payload leaves them unchanged.
-    """
+    """Converts merged data by the declarations of one template."""
 
     def __init__(self, declarations: Declarations, root: Element | None = None) -> None:
         self._root = root
@@ -217,14 +214,13 @@ class DataConverter:
             (dataset, tuple((field, make_json_converter(field)) for field in dataset.fields))
             for dataset in declarations.datasets
         )
-        self._converted: dict[DataPath, object] = {}
         self._known = _known_members(declarations)
-        self.defaults = self._convert_defaults(declarations.defaults)
+        self._defaults = declarations.defaults
         self._sample = declarations.sample
 
     def get_values(self, *, with_sample: bool) -> dict[str, object]:
         """Return the values below a payload: the defaults, or those and the sample merged into them."""
-        return merge_patch(self.defaults, self._sample) if with_sample else self.defaults
+        return merge_patch(self._defaults, self._sample) if with_sample else self._defaults
 
     def apply(
         self, data: dict[str, object], report: DataReport, *, done: DataPath | None = None
@@ -294,7 +290,7 @@ class DataConverter:
             return
         if self._read is None:
             self._read = ReferencedNames(self._root)
-            _add_values(self._given, merge_patch(self.defaults, self._sample), with_rows=True)
+            _add_values(self._given, merge_patch(self._defaults, self._sample), with_rows=True)
         read, members = self._read, self._given
         unread = _unknown_members(payload, members, "", read.words)
         for pointer, name, known, record in islice(unread, _MAX_LOOKED_AT):
@@ -303,22 +299,6 @@ class DataConverter:
             if near:
                 message = f"{pointer} is not used in the template"
                 report.report_unknown("unknown-member", message, near)
-
-    def _convert_defaults(self, defaults: dict[str, object]) -> dict[str, object]:
-        """Convert the valid defaults; invalid ones are reported when they are used."""
-        result = dict(defaults)
-        for field, convert in self._fields:
-            attempt, trial = DataReport(Findings()), dict(result)
-            _apply_field(trial, field, convert, attempt)
-            if not attempt.count:
-                result = trial
-        for dataset, plan in self._datasets:
-            attempt, trial = DataReport(Findings()), dict(result)
-            self._apply_dataset(trial, dataset, plan, attempt)
-            if not attempt.count:
-                result = trial
-                self._converted[dataset.path] = _find(result, dataset.path)
-        return result
 
     def _apply_dataset(
         self, data: dict[str, object], dataset: Dataset, plan: FieldConverters, report: DataReport
@@ -334,7 +314,7 @@ class DataConverter:
             set_value(data, dataset.path, [])
             return
         check_row_count(dataset, len(rows), pointer, report)
-        if plan and rows is not self._converted.get(dataset.path):
+        if plan:
             set_value(data, dataset.path, _convert_rows(rows, dataset, plan, report))
 
 
