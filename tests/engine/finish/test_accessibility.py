@@ -147,6 +147,20 @@ def test_missing_accessibility_is_an_error_at_its_element(profile: str, inside: 
     assert reported.location is not None
 
 
+@pytest.mark.parametrize(
+    ("inside", "codes"),
+    [
+        ("<h2>a</h2><h3>b</h3>", []),
+        ("<h1>a</h1><h3>b</h3>", ["heading-level"]),
+        ("<h1>a</h1><h2 if='false'>b</h2><h3>c</h3>", ["heading-level"]),
+    ],
+)
+def test_a_skipped_level_of_headings_that_are_drawn_is_a_warning(inside: str, codes: list[str]):
+    source = f"<document><flow>{inside}</flow></document>"
+    made = render(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert [warning.code for warning in made.warnings] == codes
+
+
 def test_a_problem_repeated_by_a_loop_is_reported_once():
     source = (
         '<document tagged="true" title="a"><flow><table><tr for="n in range(1, 50)"><td>a</td>'

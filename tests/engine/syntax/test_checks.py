@@ -75,7 +75,6 @@ def test_each_mistake_has_its_finding(content: str, code: str, says: str):
     ("content", "code"),
     [
         ("<img src='logo'/>", "missing-alt"),
-        ("<h1>a</h1><h3>b</h3>", "heading-level"),
         ("<p font-family='Comic Sans, Noto Sans'/>", "unknown-font"),
     ],
 )

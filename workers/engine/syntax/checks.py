@@ -31,7 +31,6 @@ from workers.engine.syntax.vocabulary import (
 from workers.engine.units import NAMED_COLORS
 
 MAX_SHOWN: Final = 40  # characters of a quoted text in a message
-_HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _WITH_ALT: Final = frozenset({"img", "barcode"})
 _ANYTHING: Final = frozenset({"part", "use"})  # their content depends on where they are used
 _WITH_VALUE: Final = frozenset({"markdown", "attachment"})
@@ -81,7 +80,6 @@ class _DocumentChecker:
             font.attributes.get("family", "").strip() for font in root.elements("font")
         }
         self._ids: dict[str, SourceLocation] = {}
-        self._heading = 0
         self._is_strict = is_strict(root)
         # That contain the element being checked, innermost last.
         self._uses: list[PartExpansion] = []
@@ -256,14 +254,10 @@ class _DocumentChecker:
             report = self._findings.error if self._is_strict else self._findings.warn
             message = f'`{element.tag}` has no `alt`; describe what it shows, or write alt="" for decoration'
             report("missing-alt", message, element.location)
-        if element.tag == "flow":
-            self._heading = 0
         if element.tag == "watermark":
             self._check_watermark(element)
         if element.tag == "figure":
             self._check_captions(element)
-        if element.tag in _HEADINGS:
-            self._check_heading(element, _HEADINGS[element.tag])
         if element.tag == "style":
             self._check_style(element)
         if element.tag in _WITH_VALUE and "value" in element.attributes and element.text.strip():
@@ -285,15 +279,6 @@ class _DocumentChecker:
                     "`on` of the `caption` of a `figure` has no effect: a figure is not broken"
                 )
                 self._error("no-effect", message, caption)
-
-    def _check_heading(self, element: Element, level: int) -> None:
-        # A strict document is checked once it is built, by the headings that are drawn.
-        if self._heading and level > self._heading + 1 and not self._is_strict:
-            message = (
-                f"`{element.tag}` follows `h{self._heading}`; the level between them is skipped"
-            )
-            self._findings.warn("heading-level", message, element.location)
-        self._heading = level
 
     def _check_style(self, element: Element) -> None:
         named = element.attributes.keys() & {"name", "element"}

@@ -157,8 +157,7 @@ class _AccessibilityChecker:
             )
 
     def _check_heading(self, heading: nodes.Paragraph, level: int) -> None:
-        # In other documents the checks of the text warn of it.
-        if level > self.level + 1 and self.document.is_strict:
+        if level > self.level + 1 and (self.level or self.document.is_strict):
             before = f"after an `h{self.level}`" if self.level else "as the first heading"
             self._report(
                 "heading-level",
