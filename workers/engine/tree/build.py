@@ -45,8 +45,7 @@ from workers.engine.tree.elements.einvoices import (
     find_wanted,
 )
 from workers.engine.tree.elements.pages import compile_pages, compile_watermark
-from workers.engine.tree.elements.tables.columns import declares_totals
-from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, SHEET, TOTALS
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, TOTALS
 from workers.engine.tree.expressions.formats import (
     DEFAULT_LANGUAGE,
     SIGNS,
@@ -87,17 +86,12 @@ class CompiledTemplate:
         self._settings = declarations.settings
         self._sheet = make_style_sheet(root)
         flows = {flow.attributes.get("name", BODY): flow for flow in root.elements("flow")}
-        self._has_totals = declares_totals(root)
         self._features = find_reference_features(root)
         names = _known_names(declarations)
         if declarations.settings:  # which hide data of that name
             names[SETTINGS] = None
-        if self._has_totals:  # data of that name are read as data.totals
-            names.pop(TOTALS, None)
-        if self._features.running:  # as for totals
-            names.pop(RUNNING, None)
-        if self._features.has_sheets:
-            names.pop(SHEET, None)
+        for name in self._features.given_names:
+            names.pop(name, None)
         self.messages = compile_messages(root, self.findings)
         context = CompileContext(
             self._sheet,
@@ -255,7 +249,7 @@ class CompiledTemplate:
         }
         if self._settings:
             names[SETTINGS] = self._settings
-        if self._has_totals:
+        if TOTALS in self._features.given_names:
             names[TOTALS] = state.totals
         return Scope(names, get_formats(DEFAULT_LANGUAGE, None, "UTC"), state)
 

@@ -81,7 +81,7 @@ class CompiledPageContent:
                 scope.names["page"] = page_record(values)
                 if names := state.references.features.running:
                     scope.names[RUNNING] = running_record(values, names)
-                if state.references.features.has_sheets:
+                if SHEET in state.references.features.given_names:
                     scope.names[SHEET] = sheet_record(values)
                 self._builder(scope, self._parent, made)
         finally:

@@ -185,17 +185,13 @@ class CompileContext:
             self._report("page-value-outside-page-time", message, parsed.text, location)
         if TOTALS in unknown:
             self._check_totals(parsed, location)
-        known_at_page = {TOTALS}
-        if self.features.running:
-            known_at_page.add(RUNNING)
-            if RUNNING in unknown:
-                self._check_running_values(parsed, location)
-        if self.features.has_sheets:
-            known_at_page.add(SHEET)
-            if SHEET in unknown and not self.knows_running_values:
-                message = "The sheet is known only in headers, footers and boxes of pages"
-                self._report("page-value-outside-page-time", message, parsed.text, location)
-        for name in (parsed.names & unknown) - PAGE_NAMES - known_at_page:
+        given = self.features.given_names & unknown
+        if RUNNING in given:
+            self._check_running_values(parsed, location)
+        if SHEET in given and not self.knows_running_values:
+            message = "The sheet is known only in headers, footers and boxes of pages"
+            self._report("page-value-outside-page-time", message, parsed.text, location)
+        for name in (parsed.names & unknown) - PAGE_NAMES - given - {TOTALS}:
             if self.expansion is None:
                 self.unresolved.append(UnresolvedName(name, parsed.text, location))
             else:

@@ -18,6 +18,7 @@ from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import find_counters
 from workers.engine.tree import nodes
+from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
 
 # Text in which references to pages remain, which only layout knows.
 ReferenceText = tuple[str | nodes.Reference, ...]
@@ -82,7 +83,8 @@ class ReferenceFeatures(NamedTuple):
     has_notes: bool = False
     running: frozenset[str] = frozenset()  # names of running values
     has_floats: bool = False  # figures that may float
-    has_sheets: bool = False  # expressions know the sheet of a page
+    # Names that pages and tables give; data of such a name are read as data.totals.
+    given_names: frozenset[str] = frozenset()
 
     @property
     def needs_collection(self) -> bool:
@@ -108,6 +110,7 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
             of = element.attributes.get("of", HEADINGS)
             titles |= {HEADINGS, TABLE, FIGURE} if "{{" in of else {of}
     has_notes = not tags.isdisjoint(_WITH_NOTES)
+    given = {TOTALS: "total" in tags, RUNNING: running, SHEET: "duplex" in root.attributes}
     return ReferenceFeatures(
         frozenset(titles),
         "ref" in tags,
@@ -116,7 +119,7 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
         has_notes,
         frozenset(running),
         has_floats,
-        "duplex" in root.attributes,
+        frozenset(name for name, is_given in given.items() if is_given),
     )
 
 

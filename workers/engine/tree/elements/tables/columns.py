@@ -182,11 +182,6 @@ _ADD: Final[Mapping[TotalMode, Callable[[Decimal, Decimal], Decimal]]] = {
 }
 
 
-def declares_totals(root: Element) -> bool:
-    """Return whether a table of the document has a total."""
-    return any(element.tag == "total" for element in root.walk())
-
-
 def initial_values(totals: Sequence[Total]) -> TotalValues:
     """Return the totals before the first row."""
     return tuple(total.start for total in totals)
