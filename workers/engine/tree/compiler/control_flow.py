@@ -31,13 +31,7 @@ from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
-from workers.engine.tree.expressions.environment import (
-    DOCUMENT_NAMES,
-    PAGE_NAMES,
-    RUNNING,
-    SHEET,
-    TOTALS,
-)
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, OF_A_PAGE
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.expressions.members import KnownNames, find_shape
 from workers.engine.tree.expressions.runtime import describe_type
@@ -45,8 +39,7 @@ from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.rendered_terms import RenderedTerm
 from workers.engine.tree.styles.cascade import ComputedStyle
 
-_PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING, SHEET}
-_PART_NAMES: Final = DOCUMENT_NAMES | {SETTINGS} | _PAGE_VALUE_NAMES
+_PART_NAMES: Final = DOCUMENT_NAMES | {SETTINGS} | OF_A_PAGE
 
 Child = TypeVar("Child")
 CompileInner = Callable[[Element, CompileContext], NodeBuilder]
@@ -176,9 +169,9 @@ def _compile_slot(
     )
     build_inner = compile_inner(element, outside)
     caller.used.update(used)
-    context.used.update(used & _PAGE_VALUE_NAMES)
+    context.used.update(used & OF_A_PAGE)
     # Page values that are names of another kind there.
-    hidden = _PAGE_VALUE_NAMES & caller.names.keys()
+    hidden = OF_A_PAGE & caller.names.keys()
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         with _attributing_findings(scope, None):
@@ -191,7 +184,7 @@ def _leave_part(scope: Scope, hidden: frozenset[str]) -> Scope:
     """Return the scope of slot content: the names of the use, and the state of the build."""
     caller = scope.caller
     assert caller is not None, "a part with slot content has the scope of its use"
-    shown = (_PAGE_VALUE_NAMES - hidden) & scope.names.keys()
+    shown = (OF_A_PAGE - hidden) & scope.names.keys()
     names = caller.names | {name: scope.names[name] for name in shown}
     return scope.enter(names=names, loop=caller.loop, caller=caller.caller)
 

@@ -36,7 +36,7 @@ from workers.engine.tree.document import (
 )
 from workers.engine.tree.elements.block_builder import compile_columns, compile_position
 from workers.engine.tree.elements.figures import read_image_source
-from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
+from workers.engine.tree.expressions.environment import OF_A_PAGE
 from workers.engine.tree.nodes import Container, Occurrence, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import DEFAULT_PAGE_FAMILY, Overflow
@@ -44,9 +44,6 @@ from workers.engine.units import BLACK, Length, Sides
 
 BuildRunning = Callable[[Scope, ComputedStyle], RunningBox]
 BuildBoxes = Callable[[Scope, ComputedStyle], PageContent]
-
-# Names with another value on every page.
-_OF_A_PAGE: Final = frozenset({"page", TOTALS, RUNNING, SHEET})
 
 
 def compile_running(element: Element, context: CompileContext) -> BuildRunning:
@@ -62,7 +59,7 @@ def compile_running(element: Element, context: CompileContext) -> BuildRunning:
         builder = at_page.compile_blocks(element.children, owner=element)
     else:
         builder = compile_controlled(element, at_page, _compile_as_box)
-    is_static = not at_page.used & _OF_A_PAGE
+    is_static = not at_page.used & OF_A_PAGE
     source, sheet = Source(element.location), context.sheet
 
     def build(scope: Scope, root: ComputedStyle) -> RunningBox:
@@ -78,7 +75,7 @@ def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> 
     """Compile the boxes of a page; one without offsets is placed at the paper's corner."""
     at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
     builder = partial(_place_on_paper, at_page.compile_blocks(elements, owner=elements[0]))
-    is_static = not at_page.used & _OF_A_PAGE
+    is_static = not at_page.used & OF_A_PAGE
 
     def build(scope: Scope, root: ComputedStyle) -> PageContent:
         return _make_content(builder, keep_used(scope, at_page.used), root, is_static=is_static)

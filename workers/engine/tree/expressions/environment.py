@@ -15,6 +15,7 @@ PAGE_NAMES: Final = frozenset({"page"})
 RUNNING: Final = "running"  # running values: in headers, footers and boxes of pages
 SHEET: Final = "sheet"  # of a page: there too, in a document that says whether it is duplex
 TOTALS: Final = "totals"  # carried totals: in their table, and after it
+OF_A_PAGE: Final = PAGE_NAMES | {TOTALS, RUNNING, SHEET}  # with another value on every page
 
 
 class EvaluationState:
