@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -39,21 +40,11 @@ _MAX_LOOKED_AT: Final = 50  # unreferenced members of one payload
 _MAX_CANDIDATES: Final = 500  # names that one member is compared with
 _MAX_ROWS: Final = 100  # default records whose members count as known
 
+_EXPRESSION: Final = re.compile(r"\{\{(.*?)(?:\}\}|\Z)", re.DOTALL)  # the last may not be closed
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _LABEL_END: Final = re.compile(r" *[,;:(]")  # of its first words
 # A variable name: not a member, a filter or a function.
 _NAME: Final = re.compile(r"(?<![.|\w])(?<!\| )[^\W\d]\w*(?!\w|\s*\()")
-
-
-class ReferencedNames:
-    """The names in a template's expressions: all words, and those that may be variables."""
-
-    def __init__(self, root: Element) -> None:
-        self.words: set[str] = set()
-        self.names: set[str] = set()
-        for expression in _walk_expressions(root):
-            self.words.update(_WORD.findall(expression))
-            self.names.update(_NAME.findall(expression))
 
 
 def _walk_expressions(root: Element) -> Iterator[str]:
@@ -65,20 +56,10 @@ def _walk_expressions(root: Element) -> Iterator[str]:
             if name in specs and specs[name].is_expression:
                 yield text
             elif "{{" in text:
-                yield from _find_expressions(text)
+                yield from _EXPRESSION.findall(text)
         for child in element.children:
             if isinstance(child, Text) and "{{" in child.text and element.tag not in JSON_TAGS:
-                yield from _find_expressions(child.text)
-
-
-def _find_expressions(text: str) -> Iterator[str]:
-    begin = text.find("{{")
-    while begin >= 0:
-        end = text.find("}}", begin)
-        if end < 0:
-            return
-        yield text[begin + 2 : end]
-        begin = text.find("{{", end)
+                yield from _EXPRESSION.findall(child.text)
 
 
 def escape_step(name: str) -> str:
@@ -206,9 +187,6 @@ class DataConverter:
 
     def __init__(self, declarations: Declarations, root: Element | None = None) -> None:
         self._root = root
-        self._read: ReferencedNames | None = None
-        # By default and sample values, without declarations.
-        self._given: dict[str, DeclaredShape] = {}
         self._fields = tuple((field, make_json_converter(field)) for field in declarations.fields)
         self._datasets = tuple(
             (dataset, tuple((field, make_json_converter(field)) for field in dataset.fields))
@@ -217,6 +195,19 @@ class DataConverter:
         self._known = _known_members(declarations)
         self._defaults = declarations.defaults
         self._sample = declarations.sample
+
+    @cached_property
+    def _referenced(self) -> tuple[frozenset[str], frozenset[str]]:
+        """All words in the expressions of the template, and those that may be variables."""
+        expressions = "" if self._root is None else ";".join(_walk_expressions(self._root))
+        return frozenset(_WORD.findall(expressions)), frozenset(_NAME.findall(expressions))
+
+    @cached_property
+    def _given(self) -> dict[str, DeclaredShape]:
+        """The members of default and sample values."""
+        members: dict[str, DeclaredShape] = {}
+        _add_values(members, merge_patch(self._defaults, self._sample), with_rows=True)
+        return members
 
     def get_values(self, *, with_sample: bool) -> dict[str, object]:
         """Return the values below a payload: the defaults, or those and the sample merged into them."""
@@ -288,13 +279,11 @@ class DataConverter:
         """Report each unreferenced member that looks like a missing one."""
         if self._root is None:
             return
-        if self._read is None:
-            self._read = ReferencedNames(self._root)
-            _add_values(self._given, merge_patch(self._defaults, self._sample), with_rows=True)
-        read, members = self._read, self._given
-        unread = _unknown_members(payload, members, "", read.words)
+        words, names = self._referenced
+        members = self._given
+        unread = _unknown_members(payload, members, "", words)
         for pointer, name, known, record in islice(unread, _MAX_LOOKED_AT):
-            candidates = (known.keys() | (read.names if known is members else ())) - record.keys()
+            candidates = (known.keys() | (names if known is members else ())) - record.keys()
             near = suggest_name(name, candidates) if len(candidates) <= _MAX_CANDIDATES else ""
             if near:
                 message = f"{pointer} is not used in the template"

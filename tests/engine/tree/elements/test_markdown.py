@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -86,6 +87,12 @@ def ids_and_links(flow: str, data: dict[str, Any] | None = None) -> list[str]:
             reported.append(block.id)
         reported += [run.link for run in block.inlines if isinstance(run, TextRun) and run.link]
     return reported
+
+
+def test_expressions_that_are_not_closed_take_linear_time():
+    started = time.process_time()
+    problems("<markdown>" + "{{ a " * 40_000 + "</markdown>")
+    assert time.process_time() - started < 5
 
 
 def test_a_link_leads_to_a_heading_by_its_id():
