@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 import io
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
-from asn1crypto import keys, tsp
-from asn1crypto import x509 as asn1_x509
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from asn1crypto import tsp
 from pyhanko.pdf_utils.reader import PdfFileReader
 from pyhanko.sign.timestamps import DummyTimeStamper
 from pyhanko.sign.validation import validate_pdf_signature
 from pyhanko_certvalidator import ValidationContext
 
 from shared import clock
-from tests.certificates import USAGES
 from tests.deploy.test_signing import ARCHIVE, TWO, sign
+from tests.deploy.test_verifying import Authority
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
 from tests.engine.paint.test_form_fields import made
 from tests.servers import Answer, Server
@@ -31,30 +25,16 @@ from workers.signer.signing import MAX_RESPONSE_BYTES
 
 __all__ = ["sign"]  # a fixture
 
-NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Time-stamp authority of the tests")])
 HEAD = b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 REPLY = b"application/timestamp-reply"
 
 
 @pytest.fixture(scope="module")
-def authority() -> DummyTimeStamper:
-    """Return what answers requests as an authority of the library's own tests does."""
-    key = rsa.generate_private_key(65537, 2048)
-    now = clock.now()
-    usage = {name: name == "digital_signature" for name in USAGES}
-    certificate = (
-        x509.CertificateBuilder(NAME, NAME, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.KeyUsage(**usage), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING]), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    return DummyTimeStamper(
-        asn1_x509.Certificate.load(certificate.public_bytes(Encoding.DER)),
-        keys.PrivateKeyInfo.load(private),
-    )
+def authority(tmp_path_factory) -> Iterator[DummyTimeStamper]:
+    """Yield what answers requests as an authority of the library's own tests does."""
+    made = Authority(tmp_path_factory.mktemp("authority"))
+    with made.server:
+        yield made.stamper
 
 
 def answering(stamp: Callable[[tsp.TimeStampReq], bytes]) -> Answer:

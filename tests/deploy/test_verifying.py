@@ -65,7 +65,7 @@ class Authority:
         stamps = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING])
         certificate = self._issue(name, key.public_key(), extended=stamps)
         private = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-        self._stamper = DummyTimeStamper(
+        self.stamper = DummyTimeStamper(
             asn1_x509.Certificate.load(certificate.public_bytes(Encoding.DER)),
             keys.PrivateKeyInfo.load(private),
         )
@@ -98,7 +98,7 @@ class Authority:
     def _answer(self, connection: socket.socket, request: bytes) -> None:
         if request.startswith(b"POST"):
             asked = tsp.TimeStampReq.load(request.partition(b"\r\n\r\n")[2])
-            body = asyncio.run(self._stamper.async_request_tsa_response(asked)).dump()
+            body = asyncio.run(self.stamper.async_request_tsa_response(asked)).dump()
             connection.sendall(HEAD % (b"application/timestamp-reply", len(body)) + body)
         elif self.has_list:
             body = self.list_revoked()

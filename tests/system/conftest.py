@@ -17,6 +17,7 @@ from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from tests.conftest import create_account_of
 from tests.soundness import note_pdf
 from tests.system.leaks import find_leaks
+from tests.waiting import wait_until
 
 DOCUMENTS = Path(__file__).parents[2] / "deploy/embedded/demo/documents"
 
@@ -89,6 +90,15 @@ class Account:
         logo = (DOCUMENTS / "logo.png").read_bytes()
         stored = self.request("PUT", "/v2/images/logo", logo, headers={"Content-Type": "image/png"})
         assert stored.status == 201, stored.body
+
+    def await_end(self, path: str) -> dict[str, Any]:
+        """Return the record of a job or a batch once it has ended."""
+
+        def ended() -> dict[str, Any] | None:
+            record: dict[str, Any] = self.request("GET", f"{path}?wait=10").json
+            return None if record["status"] in ("queued", "running") else record
+
+        return wait_until(ended)
 
     def usage(self) -> dict[str, Any]:
         answer = self.request("GET", "/v2/account/usage")

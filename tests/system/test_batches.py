@@ -44,7 +44,7 @@ def read(account, batch_id, wait=0):
 def test_a_batch_is_rendered_and_read_back(account):
     template = account.store_template(TEMPLATE)
     batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": "x", "rows": "y"}, {"n": 3}])
-    record = wait_until(lambda: ended(account, batch_id), 120)
+    record = account.await_end(f"/v2/batches/{batch_id}")
     assert (record["succeeded"], record["failed"]) == (3, 1)
     answer = account.request("GET", f"/v2/batches/{batch_id}/result")
     with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
@@ -61,7 +61,7 @@ def test_a_merged_batch_for_a_press_has_a_document_part_for_each_record(account)
     head = b'<document profile="pdf/x-4" output-intent="press" title="Note {{ n }}"'
     template = account.store_template(TEMPLATE.replace(b"<document", head))
     batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": 2}], "merged")
-    wait_until(lambda: ended(account, batch_id), 120)
+    account.await_end(f"/v2/batches/{batch_id}")
     answer = account.request("GET", f"/v2/batches/{batch_id}/result")
     assert answer.status == 200, answer.body
     with pikepdf.open(io.BytesIO(answer.body)) as pdf:
@@ -86,7 +86,7 @@ def test_covers_of_a_run_for_a_press_are_for_it_too_and_read_back(account):
         assert stored.status in (200, 201), stored.body
         documents = [{"n": 0}, {"n": 1}, {"n": 2}]
         batch_id = accept(account, letter, documents, "merged", "&plan=trays")
-        return batch_id, wait_until(lambda: ended(account, batch_id), 120)
+        return batch_id, account.await_end(f"/v2/batches/{batch_id}")
 
     _, record = run(account.store_template(COVER))
     assert record["error"]["message"].startswith("The cover has another `profile` or `output-")
@@ -116,7 +116,7 @@ def test_the_processor_time_of_every_document_is_in_the_report_of_costs(farm, ac
     drawn = account.render("<document><flow><p>a</p></flow></document>")
     assert drawn.status == 200
     for batch_id in batches:
-        wait_until(lambda batch_id=batch_id: ended(account, batch_id), 120)
+        account.await_end(f"/v2/batches/{batch_id}")
 
     def rows():
         found = farm.command("account", "usage", account.id)
@@ -144,11 +144,6 @@ def test_the_processor_time_of_every_document_is_in_the_report_of_costs(farm, ac
     assert (len(first["templates"]), first["has_more"]) == (1, True)
     before = account.request("GET", "/v2/account/costs?date=2024-02-29").json
     assert (before["cpuSeconds"], before["days"], before["templates"]) == (0, [], [])
-
-
-def ended(account, batch_id):
-    record = read(account, batch_id, wait=10)
-    return None if record["status"] in ("queued", "running") else record
 
 
 def test_a_batch_under_way_is_cancelled(account):

@@ -38,16 +38,21 @@ def template(client) -> str:
     return client.templates.create("note", TEMPLATE).id
 
 
-def run(account, folder, *arguments, code=0, command=("batch",)):
-    done = subprocess.run(
-        [sys.executable, "-m", "deploy.cli.main", *command, *arguments, "--json"],
+def call(account, folder, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.cli.main", *arguments],
         cwd=folder,
         env=environment(account),
         capture_output=True,
         text=True,
         check=False,
+        stdin=subprocess.DEVNULL,
         timeout=120,
     )
+
+
+def run(account, folder, *arguments, code=0, command=("batch",)):
+    done = call(account, folder, *command, *arguments, "--json")
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) if done.stdout else {}, done.stderr
 
@@ -401,16 +406,7 @@ def call_webhooks(client: Pressroom) -> None:
 
 
 def run_template(account, folder, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.cli.main", "template", *arguments],
-        cwd=folder,
-        env=environment(account),
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
+    return call(account, folder, "template", *arguments)
 
 
 def test_templates_are_files_of_a_folder(account, client, tmp_path) -> None:
@@ -499,12 +495,8 @@ def test_cases_are_kept_with_a_template_and_pass_before_an_approval(
     failed = run_template(other, tmp_path, "approve", "our-page", "2")
     assert (failed.returncode, "1 of 1 stored cases failed" in failed.stderr) == (1, True)
     assert "'Page 8' is not on any page" in failed.stdout
-    command = [sys.executable, "-m", "deploy.cli.main", "test", "stored", "--stored"]
     for version, status in (("1", 0), ("1", 1)):  # the folder is there the second time
-        tested = subprocess.run(
-            [*command, f"our-page@{version}"],
-            cwd=tmp_path, env=environment(account), capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        tested = call(account, tmp_path, "test", "stored", "--stored", f"our-page@{version}")
         assert tested.returncode == status, tested.stderr
     assert (tmp_path / "stored/our-frame.xml").exists()
 

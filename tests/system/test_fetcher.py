@@ -17,7 +17,6 @@ from deploy.embedded.loopback import free_port
 from shared.parent_death import with_parent_death_signal
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
-from tests.waiting import wait_until
 
 LOGO = (DOCUMENTS / "logo.png").read_bytes()
 HEAD = f"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: {len(LOGO)}\r\n\r\n"
@@ -107,8 +106,8 @@ def test_without_a_fetcher_jobs_wait_and_a_batch_then_asks_once_for_all_its_docu
         assert server.requests == []
 
         start_fetcher()
-        assert await_end(account, f"/v2/jobs/{job}")["status"] == "succeeded"
-        record = await_end(account, f"/v2/batches/{batch}")
+        assert account.await_end(f"/v2/jobs/{job}")["status"] == "succeeded"
+        record = account.await_end(f"/v2/batches/{batch}")
         assert (record["succeeded"], record["failed"]) == (DOCUMENTS_OF_A_BATCH, 0)
         assert len(server.requests) == 1
         pdf = account.request("GET", f"/v2/jobs/{job}/pdf").body
@@ -120,12 +119,3 @@ def test_without_a_fetcher_jobs_wait_and_a_batch_then_asks_once_for_all_its_docu
             )
     report = account.settled_usage(pages=DOCUMENTS_OF_A_BATCH + 2)
     assert report["pagesGenerated"] == DOCUMENTS_OF_A_BATCH + 2
-
-
-def await_end(account, path, seconds=120):
-    def ended():
-        record = account.request("GET", f"{path}?wait=5").json
-        over = {"succeeded", "failed", "cancelled", "finished"}
-        return record if record["status"] in over else None
-
-    return wait_until(ended, seconds)

@@ -23,7 +23,6 @@ from tests.deploy.test_signing import statuses
 from tests.engine.finish.accessibility_rules import find_violations as find_accessibility_violations
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
 from tests.system.conftest import Account, open_account
-from tests.system.test_fetcher import await_end
 from tests.waiting import wait_until
 
 CONTRACT = """<document title="Contract" lang="en" profile="pdf/a-3a pdf/ua-1">
@@ -120,19 +119,19 @@ def test_a_draft_is_not_signed_and_a_merged_batch_is_refused(account):
     batch = submit(
         account, f"/v2/batches?template={template}&output=merged", "{}\n", "application/x-ndjson"
     )
-    assert await_end(account, f"/v2/batches/{batch}")["failed"] == 1
+    assert account.await_end(f"/v2/batches/{batch}")["failed"] == 1
 
 
 def test_jobs_and_batches_are_signed(account):
     job = submit(account, "/v2/pdf", CONTRACT, "text/xml")
     batch = submit_batch(account)
-    assert await_end(account, f"/v2/jobs/{job}")["status"] == "succeeded"
+    assert account.await_end(f"/v2/jobs/{job}")["status"] == "succeeded"
     assert_signed(account.request("GET", f"/v2/jobs/{job}/pdf").body)
     assert_all_signed(account, batch)
 
 
 def assert_all_signed(account: Account, batch: str) -> None:
-    record = await_end(account, f"/v2/batches/{batch}")
+    record = account.await_end(f"/v2/batches/{batch}")
     assert (record["succeeded"], record["failed"]) == (DOCUMENTS_OF_A_BATCH, 0)
     file = wait_until(lambda: find_result(account, batch), 60)
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
@@ -163,7 +162,7 @@ def test_without_an_answer_of_the_signer_renders_are_503_and_batches_wait_until_
     batch = submit_batch(account)
     os.kill(signer, signal.SIGKILL)
     wait_until(lambda: account.render(CONTRACT).status == 200, 60)
-    assert await_end(account, f"/v2/jobs/{job}")["status"] == "succeeded"
+    assert account.await_end(f"/v2/jobs/{job}")["status"] == "succeeded"
     assert_all_signed(account, batch)
 
 

@@ -49,16 +49,6 @@ def ledger(url):
         database.close()
 
 
-def await_job(account, job):
-    def ended():
-        record = account.request("GET", f"/v2/jobs/{job}?wait=10").json
-        return record if record["status"] not in {"queued", "running"} else None
-
-    record = wait_until(ended, seconds=180)
-    assert record["status"] == "succeeded", record
-    return record
-
-
 def await_rows(url, count):
     """Wait for the counter: what is not in the ledger yet is in Redis, and not in the dump."""
     wait_until(lambda: len(ledger(url)) >= count, pause=0.1)
@@ -111,7 +101,7 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
         for _ in range(6):
             assert account.render(HELLO).status == 200
         job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC).json["id"]
-        await_job(account, job)
+        assert account.await_end(f"/v2/jobs/{job}")["status"] == "succeeded"
         pdf = account.request("GET", f"/v2/jobs/{job}/pdf").body
         before = account.settled_usage(pages=7)
         url = environment["PRESSROOM_DATABASE_URL"]
@@ -141,7 +131,8 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
         AdmissionCache(connect(second.record.redis_url)).drop_all()
         again = Account(second, account.id, account.key_id, account.api_key)
         assert again.request("GET", f"/v2/jobs/{job}/pdf").body == pdf
-        assert await_job(again, waiting)["pages"] == 1
+        ended = again.await_end(f"/v2/jobs/{waiting}")
+        assert (ended["status"], ended["pages"]) == ("succeeded", 1)
         # What had been counted before, and the job that had waited.
         after = again.settled_usage(pages=before["pagesGenerated"] + 1)
         assert (after["pagesGenerated"], after["apiCalls"]) == (
