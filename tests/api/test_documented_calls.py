@@ -7,11 +7,9 @@ import json
 import os
 import re
 import subprocess
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from sqlalchemy import update
 
 from api.app import describe_api
@@ -22,6 +20,7 @@ from tests.batches import accept
 from tests.contract.test_spreadsheets import write as write_spreadsheet
 from tests.engine.einvoices import samples
 from tests.engine.paint.test_form_fields import FIELDS, made
+from tests.images import encode, plain
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
@@ -168,10 +167,9 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     assert (checked["syntax"], checked["number"]) == ("ubl", "2026-0042")
     assert run("extractForm", made(FIELDS))["fields"][0]["value"] == "Ada"
     assert run("convertSpreadsheet", write_spreadsheet([["number"], [1]])) == b"number\n1\n"
-    picture = BytesIO()
-    Image.new("RGB", (200, 200)).save(picture, "PNG")
-    assert run("putImage", picture.getvalue(), name="logo")["width"] == 200
-    data = {"name": "again", "data": base64.b64encode(picture.getvalue()).decode()}
+    picture = encode("PNG", plain(size=(200, 200)))
+    assert run("putImage", picture, name="logo")["width"] == 200
+    data = {"name": "again", "data": base64.b64encode(picture).decode()}
     assert run("postImage", data)["height"] == 200
     assert run("readImage", name="logo")["name"] == "logo"
     run("deleteImage", name="logo")

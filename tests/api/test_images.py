@@ -9,7 +9,6 @@ import base64
 import random
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from shared.auth.accounts import create_account
 from shared.errors import Unavailable
 from shared.files.repository import FONTS, IMAGES
 from tests.golden.case import FOLDER
-from tests.images import packed, png
+from tests.images import encode, packed, png
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -28,17 +27,13 @@ PNG_TYPE = {"Content-Type": "image/png"}
 OF_BOTH = pytest.mark.parametrize("kind", [IMAGES, FONTS], ids=["images", "fonts"])
 
 
-def draw(kind="PNG", size=(8, 6), mode="RGB", colour=0, **options) -> bytes:
-    out = BytesIO()
-    Image.new(mode, size, colour).save(out, kind, **options)
-    return out.getvalue()
+def draw(colour=0) -> bytes:
+    return encode("PNG", Image.new("RGB", (8, 6), colour))
 
 
-def noise(kind="PNG", size=(64, 64), seed=1, **options) -> bytes:
-    data = random.Random(seed).randbytes(size[0] * size[1] * 3)
-    out = BytesIO()
-    Image.frombytes("RGB", size, data).save(out, kind, **options)
-    return out.getvalue()
+def noise(seed=1) -> bytes:
+    data = random.Random(seed).randbytes(64 * 64 * 3)
+    return encode("PNG", Image.frombytes("RGB", (64, 64), data))
 
 
 def put(caller, name, data, **headers):

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.golden.case import FOLDER
+from tests.images import encode
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -21,9 +22,7 @@ def draw(kind: str = "PNG", colour: str = "navy") -> bytes:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3" fill="{colour}"/>'.encode()
         )
-    out = BytesIO()
-    Image.new("RGB", (4, 3), colour).save(out, kind)
-    return out.getvalue()
+    return encode(kind, Image.new("RGB", (4, 3), colour))
 
 
 def put(client, name: str, data: bytes, media: str = "image/png"):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from io import BytesIO
 
 import pytest
-from PIL import Image
 
 from api.app import create_app
+from tests.images import encode, plain
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -152,7 +151,12 @@ def test_lists_and_reports_show_nothing_of_another_account(other, owned):
 
 
 def test_the_same_names_may_be_used_by_both(caller, other, owned):
-    assert other.put("/v2/images/logo", data=png(), content_type="image/png").status_code == 201
+    assert (
+        other.put(
+            "/v2/images/logo", data=encode("PNG", plain()), content_type="image/png"
+        ).status_code
+        == 201
+    )
     assert other.delete("/v2/images/logo").status_code == 204
     assert caller.get("/v2/images/logo").status_code == 200
 
@@ -173,12 +177,6 @@ def test_the_matrix_has_every_endpoint(ports):
         if rule.rule.startswith("/v2") and not rule.rule.startswith("/v2/admin/"):
             for method in rule.methods - {"HEAD", "OPTIONS"}:
                 assert (method, re.sub(r"<[\w:]+>", "{}", rule.rule)) in tried | UNNAMED
-
-
-def png() -> bytes:
-    out = BytesIO()
-    Image.new("RGB", (4, 3)).save(out, "PNG")
-    return out.getvalue()
 
 
 def ask(client, method, path, how, names):

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pikepdf
 import pytest
 from msgspec.structs import replace
-from PIL import Image
 
 from deploy.embedded.loopback import free_port
 from shared.errors import ErrorKind, Unavailable
@@ -20,16 +19,11 @@ from shared.outbound import Fetcher
 from shared.queue.claims import ClaimLostError
 from tests.conftest import running_fetcher
 from tests.farm.conftest import real_worker
+from tests.images import encode, plain
 from tests.waiting import wait_until
 from workers.engine.ports import ImageUnavailableError
 from workers.render import remote_images
 from workers.render.remote_images import AwaitedImages, RemoteImages, RemoteLimitError
-
-
-def draw():
-    drawn = io.BytesIO()
-    Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
-    return drawn.getvalue()
 
 
 def say(body, status="200 OK"):
@@ -72,7 +66,7 @@ class TestOfOneWorker:
     def test_an_image_at_an_address_is_fetched_once_and_drawn_wherever_it_stands(
         self, front, serve
     ):
-        server = serve(say(draw()))
+        server = serve(say(encode("PNG", plain())))
         source = server.url("/logo.png")
         outcome = front.render(document(source, source, source))
         assert outcome.error is None
@@ -101,7 +95,7 @@ class TestOfOneWorker:
         assert "secret" not in str(outcome.error)
 
     def test_where_the_front_fetches_no_server_is_waited_for(self, front, serve):
-        server = serve(say(draw()))
+        server = serve(say(encode("PNG", plain())))
         job = front.send(
             document(server.url("/1"), server.url("/2"), server.url("/1")), is_fetched_for=True
         )
@@ -109,7 +103,7 @@ class TestOfOneWorker:
         assert suspended.status is OutcomeStatus.SUSPENDED
         assert suspended.wanted == (server.url("/1"), server.url("/2"))
         assert server.requests == []
-        claim = front.claims.store(job.id, draw())
+        claim = front.claims.store(job.id, encode("PNG", plain()))
         images = {
             server.url("/1"): FetchedImage(1, claim),
             server.url("/2"): FetchedImage(1, None, ImageProblem.AWAY, "its server answers 404"),
@@ -123,19 +117,21 @@ class TestOfOneWorker:
         assert server.requests == []
 
     def test_images_in_the_fetchers_cache_are_drawn_at_once(self, front, serve):
-        server = serve(say(draw()))
+        server = serve(say(encode("PNG", plain())))
         front.render(document(server.url()))
         outcome = front.render(document(server.url()), is_fetched_for=True)
         assert count_pictures(front, outcome) == 1
         assert len(server.requests) == 1
 
     def test_without_optional_images_nothing_is_metered_before_they_are_there(self, front, serve):
-        source = serve(say(draw())).url()
+        source = serve(say(encode("PNG", plain()))).url()
         text = document(source, optional=' optional="true"')
         job = front.send(text, is_fetched_for=True)
         assert front.wait(job).status is OutcomeStatus.SUSPENDED
         assert front.used() == (0, 0)
-        claim = front.claims.store_external(job.id, BytesIO(draw()), len(draw()))
+        claim = front.claims.store_external(
+            job.id, BytesIO(encode("PNG", plain())), len(encode("PNG", plain()))
+        )
         front.broker.publish(replace(job, images={source: FetchedImage(1, claim)}))
         assert count_pictures(front, front.wait(job)) == 1
         assert front.used() == (1, 1)
@@ -153,7 +149,7 @@ class TestOfOneWorker:
 def test_without_the_setting_an_image_on_a_private_address_is_refused(
     front, worker_environment, fetcher_url, tmp_path, serve
 ):
-    server = serve(say(draw()))
+    server = serve(say(encode("PNG", plain())))
     with real_worker(worker_environment | {"PRESSROOM_FETCHER_URL": fetcher_url}, tmp_path):
         outcome = front.render(document(server.url("/logo.png")))
     assert outcome.error.status == 400
@@ -188,12 +184,12 @@ def test_a_failure_is_remembered_too(images, serve):
 
 
 def test_a_document_names_only_so_many_addresses(images, serve):
-    server = serve(say(draw()))
+    server = serve(say(encode("PNG", plain())))
     for number in range(MAX_REMOTE_IMAGES):
         images.find(server.url(f"/{number}"))
     with pytest.raises(ImageUnavailableError, match="50 addresses"):
         images.find(server.url("/one-more"))
-    assert images.find(server.url("/0")) == draw()
+    assert images.find(server.url("/0")) == encode("PNG", plain())
 
 
 def test_the_next_document_of_a_part_asks_for_nothing_again(monkeypatch):

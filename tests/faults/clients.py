@@ -198,3 +198,10 @@ def render_patiently(client: Client, number: int) -> None:
         if entry.status not in (429, 503, None):
             return
         time.sleep(0.5 + random.random() / 2)
+
+
+def render_and_accept(client: Client, number: int) -> None:
+    """Render, of five times once without waiting for it, and rest after a 503."""
+    entry = client.accept(number) if number % 5 == 0 else client.render(number)
+    if entry.status == 503:
+        time.sleep(0.3)

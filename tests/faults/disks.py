@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
+
+from tests.images import encode
 
 
 @contextmanager
@@ -43,6 +44,4 @@ def fill(disk: Path) -> Path:
 
 def picture(number: int) -> bytes:
     """Return an image of some 700 KB that no other number has."""
-    file = BytesIO()
-    Image.effect_noise((900, 900), 90 + number).save(file, "PNG")
-    return file.getvalue()
+    return encode("PNG", Image.effect_noise((900, 900), 90 + number))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.clients import Client, Crowd
+from tests.faults.clients import Crowd, render_and_accept
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm, render_answers
 from tests.faults.test_faults import test_workers_are_killed_every_two_seconds  # noqa: F401 - run here once more
@@ -34,13 +34,8 @@ def test_the_broker_dies_and_loses_its_files_under_load(start, scaled, rabbit) -
     batch = farm.client().submit(template, scaled(3000))
     assert batch.status == 202
 
-    def act(client: Client, number: int) -> None:
-        entry = client.accept(number) if number % 5 == 0 else client.render(number)
-        if entry.status == 503:
-            time.sleep(0.3)
-
     harms: list[Callable[[], Any]] = [rabbit.kill, rabbit.lose_files]
-    with Crowd(farm.client, clients=8, total=scaled(3000), act=act):
+    with Crowd(farm.client, clients=8, total=scaled(3000), act=render_and_accept):
         for harm in harms:
             time.sleep(1.5)
             harm()
@@ -59,12 +54,7 @@ def test_the_broker_dies_and_loses_its_files_under_load(start, scaled, rabbit) -
 def test_redis_dies_and_is_emptied_beside_the_broker(start, scaled) -> None:
     farm = start()
 
-    def act(client: Client, number: int) -> None:
-        entry = client.accept(number) if number % 5 == 0 else client.render(number)
-        if entry.status == 503:
-            time.sleep(0.3)
-
-    with Crowd(farm.client, clients=4, total=scaled(2000), act=act):
+    with Crowd(farm.client, clients=4, total=scaled(2000), act=render_and_accept):
         for harm in (lambda: farm.kill("redis"), farm.empty_redis):
             time.sleep(1.5)
             harm()

@@ -15,7 +15,7 @@ import redis
 
 from shared.queue.names import USAGE_STREAM
 from tests.faults.checker import find_violations
-from tests.faults.clients import Client, Crowd
+from tests.faults.clients import Crowd, render_and_accept
 from tests.faults.farm import FaultyFarm, children_of, render_answers
 from tests.waiting import wait_until, within
 
@@ -32,12 +32,7 @@ def test_redis_dies_three_times_and_forgets_everything_once(start, scaled) -> No
     assert batch.status == 202
     faults = ["kill", "kill", "flush", "kill"]
 
-    def act(client: Client, number: int) -> None:
-        entry = client.accept(number) if number % 5 == 0 else client.render(number)
-        if entry.status == 503:
-            time.sleep(0.3)
-
-    with Crowd(farm.client, clients=8, total=scaled(3000), act=act):
+    with Crowd(farm.client, clients=8, total=scaled(3000), act=render_and_accept):
         for fault in faults:
             time.sleep(1.5)
             if fault == "kill":
