@@ -356,7 +356,8 @@ def write_index(
             *(["bundle"] if plan.bundle else ()),
             *(["name"] if plan.is_package else ()),
         )
-        writer.writerow([*columns, *plan.fields])
+        named = (f"fields.{path}" if path in columns else path for path in plan.fields)
+        writer.writerow([*columns, *named])
         writer.writerows(
             [*map(row.get, columns), *(row["fields"].get(path) for path in plan.fields)]
             for row in rows

@@ -74,6 +74,13 @@ def test_the_index_has_a_row_for_each_document(caller, run):
     assert rows[5]["error"]
 
 
+def test_a_field_of_the_name_of_a_column_of_the_index_has_a_column_of_its_own(caller, run):
+    letters = [{"n": 1, "to": {}, "status": "paid"}]
+    batch_id = run({"index": "csv", "fields": ["n", "status"]}, letters)
+    [row] = csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text))
+    assert (row["status"], row["fields.status"], row["n"]) == ("delivered", "paid", "1")
+
+
 def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(caller, run):
     marks = {
         "type": "datamatrix",
