@@ -91,7 +91,7 @@ def _read_output(request: Request, query: Mapping[str, str]) -> RenderOutput:
     """
     accepted = request.accept_mimetypes
     if accepted.quality("application/pdf") > 0 or not any(
-        media in _INVOICE_TYPES and quality > 0 for media, quality in accepted
+        media.lower() in _INVOICE_TYPES and quality > 0 for media, quality in accepted
     ):
         return RenderOutput.PDF
     if query.get("draft") == "true":

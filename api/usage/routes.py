@@ -51,7 +51,8 @@ class UsageRoutes(Routes):
     def report_usage_by_day(self) -> Response:
         """Report usage by day.
 
-        Pages and renders of a billing period by day. A render is included a few seconds after it has ended.
+        Pages and renders by day. A render is included a few seconds after it has ended. What was accepted before
+        the period and ended in it is on its day, but counts for the period before.
         """
         principal = current_principal()
         period = _read_period(current_query().get("date"), principal)

@@ -191,6 +191,7 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
     ("accept", "output"),
     [
         ("application/xml", RenderOutput.INVOICE),
+        ("Application/XML", RenderOutput.INVOICE),
         ("text/xml;q=0.5, application/json", RenderOutput.INVOICE),
         ("application/xml, application/pdf;q=0", RenderOutput.INVOICE),
         ("application/xml;q=0", RenderOutput.PDF),
