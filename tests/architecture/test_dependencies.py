@@ -55,6 +55,8 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "sqlalchemy.sql.type_api.ExternalType.cache_ok": "SQLAlchemy, ExternalType.cache_ok",
     "pyhanko.sign.timestamps.api.TimeStamper.async_request_tsa_response": "pyHanko, TimeStamper: for subclasses",
     "pyhanko.sign.signers.pdf_cms.Signer.async_sign_raw": "pyHanko, Extending Signer",
+    "pikepdf._core.StreamParser.handle_object": "pikepdf, Support models, StreamParser: must be subclassed",
+    "pikepdf._core.StreamParser.handle_eof": "the same",
 }
 # Overridden without a clause that says so; decision 0380 names each, and the test that would notice.
 EXCEPTIONS: Mapping[str, str] = {

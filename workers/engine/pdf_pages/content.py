@@ -1,4 +1,4 @@
-"""Content streams of other programs (ISO 32000-1, 7.8.2): rewritten with known operators only.
+"""Content streams of other programs (ISO 32000-1, 7.8.2), as qpdf reads them: rewritten with known operators only.
 
 Marked content loses its marks: its numbers belong to the structure of the file it comes from. What
 an optional layer hides is not painted. Saved graphics states are balanced, so that what a page
@@ -9,35 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
-from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged, end_string
+import pikepdf
+
+from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged
 
 MAX_INSTRUCTIONS: Final = 2_000_000  # of a page, forms as often as they are drawn
 MAX_PIXELS: Final = 100_000_000  # of one picture, as for pictures of other formats
 PIXELS_PER_INSTRUCTION: Final = 1_000  # painting a picture costs as much as this many operators
 MAX_SAVED: Final = 100  # graphics states in each other
 
-_TOKEN: Final = re.compile(
-    rb"""(?P<skip>[\0\t\n\f\r ]++|%[^\r\n]*+)
-    |(?P<name>/[^\0\t\n\f\r ()<>\[\]{}/%]*+)
-    |(?P<number>[+-]*+[0-9.][0-9.+-]*+)
-    |(?P<operator>[A-Za-z'"][A-Za-z0-9*'"]*+)
-    |(?P<open><<|\[)
-    |(?P<close>>>|\])
-    |(?P<hex><[0-9A-Fa-f\0\t\n\f\r ]*+>)
-    |(?P<string>\()
-    |(?P<other>[\s\S])""",
-    re.VERBOSE,
-)
+# A number as viewers accept it, which may be written together with an operator.
+_WRITTEN_NUMBER: Final = re.compile(rb"[+-]*+[0-9.][0-9.+-]*+")
 _NUMBER: Final = re.compile(rb"(?:[0-9]++\.?[0-9]*+|\.[0-9]++)")
-_IMAGE_DATA: Final = re.compile(rb"(?<=[\0\t\n\f\r \]>)])ID(?=[\0\t\n\f\r ])")
-_IMAGE_END: Final = re.compile(rb"[\0\t\n\f\r ]EI(?=[\0\t\n\f\r ]|\Z)")
-_TEXT_AFTER: Final = re.compile(rb"[\t\n\f\r -~]{0,24}")
-_CONSTANTS: Final = frozenset({b"true", b"false", b"null"})
+# With the usual 15 errors qpdf leaves out the rest without a word. The limit is one of the process.
+pikepdf.settings.set_qpdf_limits(parser_max_errors=1_000)
 
 # The number of operands of each operator; None where it varies (ISO 32000-1, annex A).
 _OPERANDS: Final[Mapping[bytes, int | None]] = {
@@ -94,70 +83,70 @@ def clean_content(data: bytes, is_hidden: Callable[[str, bytes], bool]) -> Clean
     return _Cleaner(data, is_hidden).clean()
 
 
-class _Cleaner:
+class _Cleaner(pikepdf.StreamParser):
+    """Rewrites content, of which qpdf reports the operands and operators in their order."""
+
     def __init__(self, data: bytes, is_hidden: Callable[[str, bytes], bool]) -> None:
+        super().__init__()
         self._data = data
         self._is_hidden = is_hidden
         self._out: list[bytes] = []
         self._operands: list[bytes] = []
-        self._open: list[list[bytes]] = []  # arrays and dictionaries being read
         self._marks: list[bool] = []  # whether each open marked content is hidden
         self._font, self._mode = b"", b"0"
         self._saved: list[tuple[bytes, bytes]] = []
         self._in_text = False
+        self._image: bytes | None = None  # the entries of the inline image whose data follow
         self._result = CleanContent()
 
     def clean(self) -> CleanContent:
-        data, position, result = self._data, 0, self._result
-        match = _TOKEN.match
-        while (found := match(data, position)) is not None:
-            position = found.end()
-            kind = found.lastgroup
-            if kind in ("skip", "other"):
-                continue
-            if kind == "operator" and not self._open and found[0] not in _CONSTANTS:
-                if found[0] == b"BI":
-                    position = self._copy_image(position)
-                else:
-                    self._write_operator(found[0])
-                self._operands.clear()
-                result.instructions += 1
-                if result.instructions > MAX_INSTRUCTIONS:
-                    raise too_complex()
-                continue
-            position = self._read_operand(kind or "", found, position)
+        result, errors = self._result, pikepdf.settings.qpdf_limit_errors()
+        file = pikepdf.new()
+        page = file.add_blank_page()
+        page.obj.Contents = file.make_stream(self._data)
+        page.parse_contents(self)
+        if pikepdf.settings.qpdf_limit_errors() > errors:
+            raise damaged("its content cannot be read")
+        if self._image is not None:
+            raise damaged("an inline image does not end")
         if self._in_text:
             self._out.append(b"ET\n")
         self._out.append(b"Q\n" * len(self._saved))
         result.data = b"".join(self._out)
         return result
 
-    def _read_operand(self, kind: str, found: re.Match[bytes], position: int) -> int:
-        token = found[0]
-        if kind == "open":
-            if len(self._open) >= MAX_SAVED:
-                raise damaged("operands are nested too deeply")
-            self._open.append([token])
-            return position
-        if kind == "close":
-            if self._open:
-                items = self._open.pop()
-                items.append(b">>" if items[0] == b"<<" else b"]")
-                self._add_operand(b" ".join(items))
-            return position
-        if kind == "string":
-            position = end_string(self._data, position)
-            token = self._data[found.start() : position]
-            self._result.shown_bytes += len(token)
-        elif kind == "hex":
-            self._result.shown_bytes += len(token) // 2
-        elif kind == "number":
-            token = _repair_number(token)
-        self._add_operand(token)
-        return position
+    def handle_object(self, value: Any, offset: int, length: int) -> None:
+        """Take an operand or operator; a word may be a number that only viewers accept."""
+        token = self._data[offset : offset + length]
+        if isinstance(value, pikepdf.Operator):
+            number = _WRITTEN_NUMBER.match(token)
+            if number is not None:
+                self._operands.append(_repair_number(number[0]))
+                token = token[number.end() :]
+            if token:
+                self._take_operator(token)
+        elif self._image is not None:
+            self._copy_image(self._image, token)
+        elif isinstance(value, pikepdf.Object | bool) or token == b"null":
+            if isinstance(value, pikepdf.String):
+                self._result.shown_bytes += length
+            self._operands.append(token)
+        elif _WRITTEN_NUMBER.fullmatch(token):  # what is none of these is damaged
+            self._operands.append(_repair_number(token))
 
-    def _add_operand(self, token: bytes) -> None:
-        (self._open[-1] if self._open else self._operands).append(token)
+    def handle_eof(self) -> None:
+        """Do nothing at the end."""
+
+    def _take_operator(self, operator: bytes) -> None:
+        if operator == b"ID":
+            self._image = b" ".join(self._operands)
+        elif operator not in (b"BI", b"EI"):
+            self._write_operator(operator)
+        if operator != b"ID":
+            self._operands.clear()
+        self._result.instructions += 1
+        if self._result.instructions > MAX_INSTRUCTIONS:
+            raise too_complex()
 
     def _write_operator(self, operator: bytes) -> None:
         if operator in (b"BMC", b"BDC", b"EMC"):
@@ -237,45 +226,24 @@ class _Cleaner:
             and self._is_hidden("Properties", operands[-1])
         )
 
-    def _copy_image(self, position: int) -> int:
-        """Copy an inline image (8.9.7) and return the position behind it."""
-        data_start = _IMAGE_DATA.search(self._data, position)
-        if data_start is None:
-            raise damaged("an inline image has no data")
-        start = data_start.start()
-        head = self._data[position:start]
-        end = self._find_image_end(start + 2)
-        tokens = [token for token in _TOKEN.finditer(head) if token.lastgroup != "skip"]
-        for key, value in pairwise(tokens):
-            if key[0] in (b"/CS", b"/ColorSpace") and value.lastgroup == "name":
-                self._result.used["ColorSpace"][value[0]] += 1
-                self._result.has_cmyk = self._result.has_cmyk or value[0] in _DEVICE_CMYK
-        self._check_image(tokens)
-        if not any(self._marks):
-            self._out += (b"BI ", head, self._data[start:end], b"\nEI\n")
-        return end + 3
-
-    def _check_image(self, tokens: Sequence[re.Match[bytes]]) -> None:
-        """Count the cost of an inline image."""
+    def _copy_image(self, entries: bytes, data: bytes) -> None:
+        """Copy an inline image (8.9.7), whose entries are the operands."""
         sides = {b"/W": 1, b"/H": 1}
-        for key, value in pairwise(tokens):
-            side = {b"/Width": b"/W", b"/Height": b"/H"}.get(key[0], key[0])
-            if side in sides and value[0].isdigit():
-                sides[side] = int(value[0])
-            self._result.has_lzw = self._result.has_lzw or value[0] in (b"/LZW", b"/LZWDecode")
+        for key, value in zip(self._operands[::2], self._operands[1::2], strict=False):
+            side = {b"/Width": b"/W", b"/Height": b"/H"}.get(key, key)
+            if side in sides and value.isdigit():
+                sides[side] = int(value)
+            if key in (b"/CS", b"/ColorSpace") and value.startswith(b"/"):
+                self._result.used["ColorSpace"][value] += 1
+                self._result.has_cmyk = self._result.has_cmyk or value in _DEVICE_CMYK
+            self._result.has_lzw = self._result.has_lzw or b"/LZW" in value
         width, height = sides.values()
         if width * height > MAX_PIXELS:
             raise too_many_pixels(width, height)
         self._result.instructions += width * height // PIXELS_PER_INSTRUCTION
-
-    def _find_image_end(self, start: int) -> int:
-        """Return the position before `EI`: the first that is followed by text, not by more pixels."""
-        for found in _IMAGE_END.finditer(self._data, start):
-            after = self._data[found.end() : found.end() + 24]
-            text = _TEXT_AFTER.match(after)
-            if text is not None and text.end() == len(after):
-                return found.start()
-        raise damaged("an inline image does not end")
+        if not any(self._marks):
+            self._out += (b"BI ", entries, b" ID ", data, b"\nEI\n")
+        self._image = None
 
 
 def too_complex() -> UnusablePdfError:

@@ -136,7 +136,6 @@ def write_stream(entries: Parts, data: bytes) -> Parts:
 MAX_NESTING: Final = 100  # arrays and dictionaries in each other
 _MAX_NUMBER: Final = 1e18  # larger ones are too large for a PDF
 _NAME_ESCAPE: Final = re.compile(rb"#([0-9A-Fa-f]{2})")
-_PARENTHESIS: Final = re.compile(rb"[()\\]")
 
 
 def read_object(found: Any, depth: int = 0) -> PdfObject:
@@ -171,25 +170,6 @@ def read_name(written: bytes) -> Name:
 def _read_key(key: str) -> str:
     """Return a name of a dictionary: pikepdf escapes its bytes that are not UTF-8."""
     return key[1:].encode("utf-8", "surrogateescape").decode("latin-1")
-
-
-def end_string(data: bytes, position: int) -> int:
-    """Return the position behind a literal string, from the one behind its first parenthesis.
-
-    Raises:
-        UnusablePdfError: it does not end.
-    """
-    depth = 1
-    while depth:
-        found = _PARENTHESIS.search(data, position)
-        if found is None:
-            raise damaged("a string does not end")
-        position = found.end()
-        if found[0] == b"\\":
-            position += 1
-        else:
-            depth += 1 if found[0] == b"(" else -1
-    return position
 
 
 # The entries that drawing needs, by kind of object.
