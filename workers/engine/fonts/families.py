@@ -134,23 +134,18 @@ _BY_REGION: Final = {
 }
 _TRADITIONAL_TAGS: Final = frozenset({"hant", "tw", "hk", "mo"})
 
-# Sequences of emoji (UTS #51 §1.4): a keycap, a flag, or emoji with variation selectors, skin tones, tags
-# and joiners. A single character is a sequence only with the selector of emoji presentation.
+_EMOJI_SELECTOR: Final = "\ufe0f"
+_TEXT_SELECTOR: Final = "\ufe0e"
+# What has a presentation of its own (UTS #51 §1.4): a character with the selector of text presentation, or
+# a sequence: a keycap, a flag, or emoji with variation selectors, skin tones, tags and joiners.
 _EMOJI_ELEMENT: Final = (
     "(?:[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
     "(?:\ufe0f?[\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]+|\ufe0f)?)"
 )
-_EMOJI_SEQUENCE: Final = re.compile(
-    f"[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ELEMENT}(?:\u200d{_EMOJI_ELEMENT})*"
-)
-_EMOJI_SELECTOR: Final = "\ufe0f"
-_TEXT_SELECTOR: Final = "\ufe0e"
-# What has a presentation of its own: a sequence, or a character with the selector of text presentation.
 _PRESENTATION: Final = re.compile(
     f"[0-9#*\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]{_TEXT_SELECTOR}"
-    f"|{_EMOJI_SEQUENCE.pattern}"
+    f"|[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ELEMENT}(?:\u200d{_EMOJI_ELEMENT})*"
 )
-_KEYCAP: Final = "\u20e3"
 # What a sequence has beside its first character; one class of characters, which is found fastest.
 _HAS_SEQUENCE: Final = re.compile(
     "[\u200d\u20e3\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
@@ -171,19 +166,8 @@ def split_by_fallback(
     without any face stays with the first face, which draws .notdef.
     """
     chain = find_chain("zh")
-    if chain.colored and (_TEXT_SELECTOR in text or _HAS_SEQUENCE.search(text)):
+    if _HAS_SEQUENCE.search(text) or (chain.colored and _TEXT_SELECTOR in text):
         return list(_split_presentations(find_chain, text, lang))
-    return _split_by_characters(find_chain, text, lang)
-
-
-def _split_by_characters(
-    find_chain: Callable[[str], FallbackChain], text: str, lang: str
-) -> list[tuple[Face, str]]:
-    chain = find_chain("zh")
-    if chain.first.covers_all(text) and not (_EMOJI_SELECTOR in text or _KEYCAP in text):
-        return [(chain.first, text)]
-    if _HAS_SEQUENCE.search(text):
-        return list(_split_sequences(find_chain, text, lang))
     return _split_text(find_chain, text, lang)
 
 
@@ -204,11 +188,7 @@ def _split_text(
 def _split_presentations(
     find_chain: Callable[[str], FallbackChain], text: str, lang: str
 ) -> Iterator[tuple[Face, str]]:
-    """Yield runs of a text of which some may have colours, by presentation (UTS #51 §4).
-
-    A sequence has the first colour font with all of it, a character with the selector of text
-    presentation the first font without colours.
-    """
+    """Yield runs of which none separates a sequence of emoji that one face has (UTS #51 §4)."""
     chain = find_chain("zh")
     done = 0
     for match in _PRESENTATION.finditer(text):
@@ -216,34 +196,8 @@ def _split_presentations(
         if face is None:
             continue
         if done < match.start():
-            yield from _split_by_characters(find_chain, text[done : match.start()], lang)
-        yield face, match[0]
-        done = match.end()
-    if done < len(text):
-        yield from _split_by_characters(find_chain, text[done:], lang)
-
-
-def _split_sequences(
-    find_chain: Callable[[str], FallbackChain], text: str, lang: str
-) -> Iterator[tuple[Face, str]]:
-    """Yield runs of which none separates a sequence of emoji.
-
-    A sequence has the face of its first character where that is a font of an account with all of
-    it, else that of emoji; where that lacks a character, each has its own face.
-    """
-    chain = find_chain("zh")
-    emoji = chain.emoji
-    done = 0
-    for match in _EMOJI_SEQUENCE.finditer(text):
-        sequence = match[0]
-        first = chain[sequence[0]]
-        if len(sequence) == 1 or emoji is None or not emoji.covers_all(sequence):
-            continue
-        if first is not None and first.is_own and first.covers_all(sequence):
-            continue
-        if done < match.start():
             yield from _split_text(find_chain, text[done : match.start()], lang)
-        yield emoji, sequence
+        yield face, match[0]
         done = match.end()
     if done < len(text):
         yield from _split_text(find_chain, text[done:], lang)
@@ -294,23 +248,24 @@ class FallbackChain(dict[str, "Face | None"]):
         return tuple(face for face in faces if face.is_colored)
 
     def find_presented(self, sequence: str) -> Face | None:
-        """Return the face for the presentation of a sequence, None if each character has its own."""
+        """Return the face for the presentation of a sequence, None if each character has its own.
+
+        It is that of the first character in a font of an account with all of it, the first with
+        colours if the selector of emoji asks for them, else that of emoji. The selector of text
+        presentation asks for the first font without colours.
+        """
         if sequence.endswith(_TEXT_SELECTOR):
             faces = map(self._load, dict.fromkeys(self._list_families(sequence[0])))
-            return next(
-                (face for face in faces if face.covers(sequence[0]) and not face.is_colored), None
-            )
+            plain = (face for face in faces if face.covers(sequence[0]) and not face.is_colored)
+            return next(plain, None) if self.colored else None
         if len(sequence) == 1:
             return None
         first = self[sequence[0]]
-        if (
-            first is not None
-            and first.is_own
-            and _EMOJI_SELECTOR not in sequence
-            and first.covers_all(sequence)
-        ):
-            return first
-        return next((face for face in self.colored if face.covers_all(sequence)), None)
+        own = (first,) if first is not None and first.is_own else ()
+        is_emoji = _EMOJI_SELECTOR in sequence
+        ordered = (*self.colored, *own) if is_emoji else (*own, *self.colored)
+        candidates = (*ordered, self.emoji) if self.emoji is not None else ordered
+        return next((face for face in candidates if face.covers_all(sequence)), None)
 
     def __missing__(self, char: str) -> Face | None:
         if len(self) >= _MAX_CACHED_CHARACTERS:
