@@ -29,7 +29,6 @@ from workers.engine.barcodes import (
     StateBars,
     Symbology,
     SymbolShape,
-    as_lines,
     read_add_on,
     read_escapes,
 )
@@ -263,8 +262,9 @@ def _encode(node: BarcodeSpec, kind: Symbology) -> Symbol:
             raise InvalidValueError(f"The value of the bar code cannot be read: {wrong}") from wrong
     if not value:
         raise InvalidValueError("The value of the bar code is empty")
-    encode = _encode_qr if kind.format == "QRCode" else _encode_typed
-    return encode(value, node, kind)
+    if kind.format == "QRCode" and len(value.encode("utf-8", "replace")) > MAX_QR_BYTES:
+        raise _too_long(node)
+    return _encode_typed(value, node, kind)
 
 
 def _options(node: BarcodeSpec) -> dict[str, object]:
@@ -310,28 +310,37 @@ def check_barcodes(root: Element, findings: Findings) -> None:
 def _encode_typed(value: str, node: BarcodeSpec, kind: Symbology) -> Symbol:
     try:
         encodable = _with_add_on(kind.read(value), node.add_on)
-        options = _writer_options(node, kind, encodable)
+        options = _writer_options(encodable.content, node, kind)
     except InvalidValueError as wrong:
         raise InvalidValueError(
             f'The value does not suit a bar code of type "{node.symbology}": {wrong}'
         ) from wrong
     if kind.bars is not None:
         return draw_states(encodable, kind.bars, has_quiet_zone=node.has_quiet_zone)
-    content = encodable.content
     # As text the encoder does not accept U+0080 to U+009F.
     is_bytes = kind.format == "Code128" and not kind.is_gs1
-    written = content.encode("latin-1") if is_bytes else content
-    try:
-        code = zxingcpp.create_barcode(written, _format_of(kind), **options)
-    except (ValueError, UnicodeError):
-        raise _does_not_fit(node) from None
+    content = encodable.content
+    code = _write(content.encode("latin-1") if is_bytes else content, node, kind, options)
     if kind.shape is SymbolShape.HEXAGONS:
         return make_maxicode(code, encodable.text, has_quiet_zone=node.has_quiet_zone)
-    image: Any = code.to_image(scale=1, add_quiet_zones=False)
-    symbol = _make_symbol(memoryview(image), node, kind, encodable)
+    symbol = _make_symbol(code, node, kind, encodable.text)
     if node.columns and not _has_columns(symbol, node, kind):
         raise _does_not_fit(node)
     return symbol
+
+
+def _write(
+    content: str | bytes, node: BarcodeSpec, kind: Symbology, options: Mapping[str, object]
+) -> Any:
+    """Return the symbol of zxing-cpp.
+
+    Raises:
+        InvalidValueError: The content does not fit.
+    """
+    try:
+        return zxingcpp.create_barcode(content, zxingcpp.BarcodeFormat[kind.format], **options)
+    except (ValueError, UnicodeError):
+        raise _too_long(node) if kind.format == "QRCode" else _does_not_fit(node) from None
 
 
 def _with_add_on(encodable: BarcodeValue, add_on: str) -> BarcodeValue:
@@ -341,13 +350,17 @@ def _with_add_on(encodable: BarcodeValue, add_on: str) -> BarcodeValue:
     return BarcodeValue(f"{encodable.content}+{digits}", f"{encodable.text}  {digits}")
 
 
-def _writer_options(
-    node: BarcodeSpec, kind: Symbology, encodable: BarcodeValue
-) -> dict[str, object]:
+def _writer_options(content: str | bytes, node: BarcodeSpec, kind: Symbology) -> dict[str, object]:
     options: dict[str, object] = {"gs1": True} if kind.is_gs1 else {}
     if kind.format == "DataMatrix":
         options["force_square"] = True
-    if not encodable.content.isascii() and not kind.is_latin:
+    payment = kind.payment
+    if payment is not None and payment.version is not None:
+        options["version"] = payment.version
+    if payment is not None and payment.charset is not None:
+        options["eci"] = payment.charset
+    # Readers interpret bytes without a declared character set as Latin-1 or as UTF-8.
+    elif isinstance(content, str) and not content.isascii() and not kind.is_latin:
         options["eci"] = "UTF-8"
     if kind.levels:
         options["ec_level"] = _check_level(node, kind.levels)
@@ -397,15 +410,15 @@ def _does_not_fit(node: BarcodeSpec) -> InvalidValueError:
     )
 
 
-def _make_symbol(
-    image: memoryview, node: BarcodeSpec, kind: Symbology, encodable: BarcodeValue
-) -> Symbol:
+def _make_symbol(code: Any, node: BarcodeSpec, kind: Symbology, text: str) -> Symbol:
     quiet = kind.quiet if node.has_quiet_zone else 0
-    if kind.shape is SymbolShape.MATRIX:
-        return replace(_symbol(image, quiet=quiet), text=encodable.text)
+    image = memoryview(code.to_image(scale=1, add_quiet_zones=False))
     assert image.shape is not None
     rows, columns = image.shape
     pixels = image.tobytes()
+    if kind.shape is SymbolShape.MATRIX:
+        runs = tuple(_find_runs(pixels, columns, quiet))
+        return Symbol(columns + 2 * quiet, rows + 2 * quiet, runs, text=text)
     if kind.shape is SymbolShape.STACK:
         # Stacked symbols have a quiet zone at their sides; of these only PDF417 has one above and
         # below.
@@ -414,7 +427,7 @@ def _make_symbol(
             columns + 2 * quiet,
             rows + 2 * above,
             tuple(_stack_rows(pixels, columns, quiet, above)),
-            text=encodable.text,
+            text=text,
             is_stack=True,
         )
     # Guard bars are longer than others, and an add-on starts lower: the middle row crosses them
@@ -426,7 +439,7 @@ def _make_symbol(
         kind.height,
         tuple((bar.start() + quiet, 0, bar.end() - bar.start(), kind.height) for bar in bars),
         is_bars=True,
-        text=encodable.text,
+        text=text,
     )
 
 
@@ -441,12 +454,6 @@ def _stack_rows(pixels: bytes, columns: int, left: int, above: int) -> Iterator[
         y += height
 
 
-def _encode_qr(value: str, node: BarcodeSpec, kind: Symbology) -> Symbol:
-    if len(value.encode("utf-8", "replace")) > MAX_QR_BYTES:
-        raise _too_long(node)
-    return replace(_encode_qr_content(value, node, kind), text=as_lines(value))
-
-
 def _encode_payment(node: BarcodeSpec, kind: Symbology, payment: PaymentFormat) -> Symbol:
     symbology = node.symbology
     if not isinstance(node.value, Mapping):
@@ -459,7 +466,8 @@ def _encode_payment(node: BarcodeSpec, kind: Symbology, payment: PaymentFormat) 
         content = payment.write(node.value)
     except InvalidPaymentError as wrong:
         raise InvalidValueError(str(wrong)) from wrong
-    symbol = _encode_qr_content(content, node, kind)
+    code = _write(content, node, kind, _writer_options(content, node, kind))
+    symbol = _make_symbol(code, node, kind, "")
     if symbology == "swiss-qr":
         return _add_swiss_cross(symbol, node, kind.quiet)
     if payment.sides is not None:
@@ -486,42 +494,11 @@ def _add_swiss_cross(symbol: Symbol, node: BarcodeSpec, quiet_modules: int) -> S
     )
 
 
-def _encode_qr_content(content: str | bytes, node: BarcodeSpec, kind: Symbology) -> Symbol:
-    level = node.level or "M"
-    if level not in kind.levels:
-        raise InvalidValueError(
-            f'Level "{level}" is not known; use one of {", ".join(kind.levels)}'
-        )
-    options: dict[str, object] = {}
-    if kind.payment is not None and kind.payment.version is not None:
-        options["version"] = kind.payment.version
-    if kind.payment is not None and kind.payment.charset is not None:
-        options["eci"] = kind.payment.charset
-    # Readers interpret bytes without a declared character set as Latin-1 or as UTF-8.
-    elif isinstance(content, str) and not content.isascii():
-        options["eci"] = "UTF-8"
-    try:
-        code = zxingcpp.create_barcode(content, _format_of(kind), ec_level=level, **options)
-    except (ValueError, UnicodeError):
-        raise _too_long(node) from None
-    image: Any = code.to_image(scale=1, add_quiet_zones=False)
-    return _symbol(memoryview(image), quiet=kind.quiet if node.has_quiet_zone else 0)
-
-
 def _too_long(node: BarcodeSpec) -> InvalidValueError:
     size = len(str(node.value).encode("utf-8", "replace"))
     return InvalidValueError(
         f'The value of {size:,} bytes does not fit a QR code of level "{node.level or "M"}"; '
         "shorten it, or use a lower level"
-    )
-
-
-def _symbol(image: memoryview, *, quiet: int) -> Symbol:
-    shape = image.shape
-    assert shape is not None
-    rows, columns = shape
-    return Symbol(
-        columns + 2 * quiet, rows + 2 * quiet, tuple(_find_runs(image.tobytes(), columns, quiet))
     )
 
 
@@ -541,10 +518,6 @@ def _find_runs(pixels: bytes, columns: int, quiet: int) -> list[ModuleRectangle]
 
 _DARK: Final = re.compile(rb"\x00+")
 _LIGHT: Final = b"\xff"
-
-
-def _format_of(kind: Symbology) -> zxingcpp.BarcodeFormat:
-    return zxingcpp.BarcodeFormat[kind.format]
 
 
 _PARTS: Final = 20  # of a dot, or of a module without dots
