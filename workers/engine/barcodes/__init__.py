@@ -18,4 +18,4 @@ from workers.engine.barcodes.symbologies import (
     Symbology,
     SymbolShape,
 )
-from workers.engine.barcodes.values import BarcodeValue, as_lines, read_add_on, read_escapes
+from workers.engine.barcodes.values import BarcodeValue, read_add_on, read_escapes

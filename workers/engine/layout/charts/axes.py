@@ -48,14 +48,6 @@ _INTERVALS: Final = (
 )
 
 
-class TimeTick(NamedTuple):
-    """A tick: position in days, label, and the larger unit below it where that changes."""
-
-    at: float
-    label: str
-    context: str
-
-
 def to_days(moment: datetime) -> float:
     """Return a date and time in days."""
     return moment.toordinal() + (moment.hour * 60 + moment.minute + moment.second / 60) * _MINUTE
@@ -66,15 +58,14 @@ def from_days(days: float) -> datetime:
     return _EPOCH + timedelta(minutes=round((days - 1) * 1440))
 
 
-def find_time_ticks(low: float, high: float, count: int, write: WriteDate) -> list[TimeTick]:
-    """Return about `count` labelled ticks from `low` to `high`."""
+def find_time_ticks(
+    low: float, high: float, count: int, write: WriteDate
+) -> list[tuple[float, tuple[str, ...]]]:
+    """Return about `count` ticks from `low` to `high`, each in days with the lines of its label."""
     interval = find_interval(low, high, count)
     moments = [at for at in _moments(low, high, interval) if low <= to_days(at) <= high]
     labels = label_moments(moments, interval.unit, write)
-    return [
-        TimeTick(to_days(at), label, context)
-        for at, (label, context) in zip(moments, labels, strict=True)
-    ]
+    return list(zip(map(to_days, moments), labels, strict=True))
 
 
 def find_interval(low: float, high: float, count: int) -> Interval:
@@ -110,16 +101,16 @@ def _moments(low: float, high: float, interval: Interval) -> Iterator[datetime]:
 
 def label_moments(
     moments: Sequence[datetime], unit: str, write: WriteDate
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, ...]]:
     """Return labels by a unit, each with the year or day below it where that changes."""
     larger = {"month": "year", "day": "year", "hour": "day", "minute": "day"}.get(unit)
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, ...]] = []
     last = ""
     for moment in moments:
         context = write(moment, larger) if larger else ""
         label = write(moment, unit)
         # With a format of the author's own there is no second line.
-        found.append((label, context if context not in (last, label) else ""))
+        found.append((label,) if context in ("", last, label) else (label, context))
         last = context
     return found
 
@@ -408,10 +399,7 @@ class TimeAxis(_Scale):
 
     def _ticks(self, count: int) -> list[Tick]:
         found = find_time_ticks(self.low, self.high, count, self.spec.format.write_date)
-        return [
-            Tick(self.fraction(tick.at), tuple(filter(None, (tick.label, tick.context))))
-            for tick in found
-        ]
+        return [Tick(self.fraction(at), lines) for at, lines in found]
 
 
 class BandAxis(Axis):
@@ -500,7 +488,7 @@ def label_categories(
         ]
     moments = [x for x in xs if isinstance(x, datetime)]
     labels = iter(label_moments(moments, find_unit(moments), spec.format.write_date))
-    return [tuple(filter(None, next(labels))) if isinstance(x, datetime) else ("",) for x in xs]
+    return [next(labels) if isinstance(x, datetime) else ("",) for x in xs]
 
 
 def _count(length: float, pitch: float, requested: int | None) -> int:
