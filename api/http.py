@@ -202,6 +202,18 @@ def parse_timestamp(text: str) -> datetime:
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
 
 
-def parse_date(text: str) -> date:
-    """Parse a date, or the UTC date of a timestamp; see `parse_instant`."""
-    return parse_timestamp(text).date()
+def read_date(query: Mapping[str, str]) -> date | None:
+    """Return the `date` of a query, or the UTC date of its timestamp; None without it.
+
+    Raises:
+        ServiceError: 400, there is no such day, or its billing period reaches beyond the calendar.
+    """
+    if (text := query.get("date")) is None:
+        return None
+    try:
+        day = parse_timestamp(text).date()
+    except (ValueError, OverflowError):
+        day = date.max
+    if not date.min.year < day.year < date.max.year:
+        raise ServiceError(400, f"Invalid date {quote(text)}: there is no such day.")
+    return day

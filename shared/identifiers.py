@@ -13,9 +13,9 @@ from typing import Final
 from shared.clock import epoch
 
 TEMPLATE_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
-SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-TAG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+NAME_PATTERN: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"  # of slugs, tags, plans, images and fonts
+SLUG: Final = re.compile(NAME_PATTERN + r"\Z")
+IMAGE_NAME: Final = SLUG
 ID_SHAPE: Final = re.compile(r"[a-z0-9]{20}\Z")
 PUBLIC_PREFIX: Final = "service-"
 

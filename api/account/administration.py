@@ -18,7 +18,7 @@ from werkzeug.exceptions import NotFound
 from api.account.keys import create_key, receive_key_request, revoke_key
 from api.admission.body import receive_record
 from api.auth.guard import current_principal, find_api_key
-from api.http import parse_date, quote, read_choice, read_limit, write_json, write_page
+from api.http import read_choice, read_date, read_limit, write_json, write_page
 from api.operations.model import (
     OperationResponse,
     Parameter,
@@ -285,11 +285,7 @@ class AdminRoutes(Routes):
         """
         query = current_query()
         chosen = read_choice(query, "format", UsageFormat) or UsageFormat.NDJSON
-        text = query.get("date")
-        try:
-            day = now().astimezone(UTC).date() if text is None else parse_date(text)
-        except (ValueError, OverflowError) as error:
-            raise ServiceError(400, f"Invalid date {quote(text or '')}.") from error
+        day = read_date(query) or now().astimezone(UTC).date()
         ports = self._ports
         found = list_all_accounts(ports.database)
         with ports.database.snapshot() as session:

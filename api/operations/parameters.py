@@ -19,9 +19,9 @@ from api.operations.model import (
     string,
 )
 from shared.errors import ErrorCode
+from shared.identifiers import NAME_PATTERN
+from shared.templates.references import REFERENCE_PATTERN, TAG_PATTERN
 
-_NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
-_TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
 TEMPLATE_ID: Final = string(
     "A template id: letters, digits, hyphens and underscores, not between double underscores.",
     minLength=1,
@@ -33,15 +33,14 @@ REFERENCE: Final = string(
     "A template id or a slug of the workspace, alone or with @<number>, @latest, @live or @<tag>.",
     minLength=1,
     maxLength=193,
-    pattern="^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
-    f"(@(live|latest|[1-9][0-9]{{0,15}}|{_TAG}))?$",
+    pattern=REFERENCE_PATTERN,
     examples=["service-invoice"],
 )
 TAG: Final = string(
     "Lowercase letters, digits and single hyphens; not all digits; live and latest are reserved.",
     minLength=1,
     maxLength=64,
-    pattern=f"^{_TAG}$",
+    pattern=f"^{TAG_PATTERN}$",
     examples=["stable"],
 )
 SLUG: Final = string(
@@ -49,14 +48,14 @@ SLUG: Final = string(
     "letters and digits, the shape of an id.",
     minLength=3,
     maxLength=64,
-    pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){_NAME}$",
+    pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){NAME_PATTERN}$",
     examples=["invoice-de"],
 )
 IMAGE_NAME: Final = string(
     "Lowercase letters, digits and single hyphens.",
     minLength=3,
     maxLength=64,
-    pattern=f"^{_NAME}$",
+    pattern=f"^{NAME_PATTERN}$",
     examples=["logo"],
 )
 PLAN_NAME: Final = IMAGE_NAME | {"minLength": 1, "maxLength": 60, "examples": ["letters"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -9,11 +10,10 @@ from flask import Response
 
 from api.admission.gate import find_used
 from api.auth.guard import Principal, current_principal
-from api.http import parse_date, read_limit, write_json
+from api.http import read_date, read_limit, write_json
 from api.operations.model import Parameter, Routes, current_query, get, json_response
 from api.operations.parameters import LIMIT
 from shared.auth.scopes import Scope
-from shared.errors import ServiceError
 from shared.records import TIMESTAMP_PATTERN
 from shared.usage import repository as usage
 from shared.usage.metering import Costs, DraftUsage, Totals, UsageDays, UsageReport, UsageTemplates
@@ -39,7 +39,7 @@ class UsageRoutes(Routes):
         Pages and renders of a billing period, which runs from renewal day to renewal day.
         """
         principal = current_principal()
-        period = _read_period(current_query().get("date"), principal)
+        period = _read_period(current_query(), principal)
         if period == principal.period:
             used = find_used(principal, self._ports)
         else:
@@ -55,7 +55,7 @@ class UsageRoutes(Routes):
         the period and ended in it is on its day, but counts for the period before.
         """
         principal = current_principal()
-        period = _read_period(current_query().get("date"), principal)
+        period = _read_period(current_query(), principal)
         with self._ports.database.snapshot() as session:
             days = usage.list_days(
                 session, principal.state.account_id, first=period.start, end=period.end
@@ -75,7 +75,7 @@ class UsageRoutes(Routes):
         """
         principal = current_principal()
         query = current_query()
-        period, limit = _read_period(query.get("date"), principal), read_limit(query)
+        period, limit = _read_period(query, principal), read_limit(query)
         with self._ports.database.snapshot() as session:
             found, has_more = usage.list_templates(
                 session, principal.state.account_id, period.key, limit=limit
@@ -92,7 +92,7 @@ class UsageRoutes(Routes):
         """
         principal, query = current_principal(), current_query()
         account_id = principal.state.account_id
-        period, limit = _read_period(query.get("date"), principal), read_limit(query)
+        period, limit = _read_period(query, principal), read_limit(query)
         with self._ports.database.snapshot() as session:
             used = usage.find_totals(session, account_id, period.key)
             days = usage.list_days(session, account_id, first=period.start, end=period.end)
@@ -109,15 +109,11 @@ class UsageRoutes(Routes):
         return write_json(report.show())
 
 
-def _read_period(text: str | None, principal: Principal) -> Period:
-    if text is None:
+def _read_period(query: Mapping[str, str], principal: Principal) -> Period:
+    day = read_date(query)
+    if day is None:
         return principal.period
-    try:
-        return find_period(parse_date(text), renewal_day=principal.state.renewal_day)
-    except (ValueError, OverflowError) as error:
-        raise ServiceError(
-            400, f"Invalid date {text[:60]!r}: accepted is YYYY-MM-DD or an ISO 8601 timestamp."
-        ) from error
+    return find_period(day, renewal_day=principal.state.renewal_day)
 
 
 def _report(principal: Principal, period: Period, used: Totals) -> UsageReport:

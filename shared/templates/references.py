@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.errors import ServiceError
-from shared.identifiers import TAG, TEMPLATE_ID
+from shared.identifiers import NAME_PATTERN
 
-MAX_VERSION_DIGITS: Final = 16  # digits of a version in a path
-_NUMBER: Final = re.compile(r"[1-9][0-9]*\Z")
-_MAX_TAG: Final = 64
-
+TAG_PATTERN: Final = f"(?![0-9]+$)(?!(?:live|latest)$){NAME_PATTERN}"
+REFERENCE_PATTERN: Final = (
+    "^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
+    f"(@(live|latest|[1-9][0-9]{{0,15}}|{TAG_PATTERN}))?$"
+)
 
 LIVE: Final = "live"  # the current, editable content of the template
 LATEST: Final = "latest"  # the newest published version
@@ -35,40 +36,16 @@ def parse_reference(text: str, *, field: str) -> TemplateReference:
     Raises:
         ServiceError: 400, naming the field, what was sent and what is accepted.
     """
-    identifier, separator, selector = text.partition("@")
-    if not TEMPLATE_ID.match(identifier):
-        raise _malformed(
-            field,
-            text,
-            "an identifier is 1 to 128 letters, digits, hyphens and underscores, "
-            "not between double underscores",
+    if not re.fullmatch(REFERENCE_PATTERN, text):
+        shown = text if len(text) <= 200 else text[:200] + "…"
+        raise ServiceError(
+            400,
+            f"Invalid {field} {shown!r}: accepted are an id or a slug of 1 to 128 letters, digits, hyphens and "
+            "underscores, not between double underscores, alone or with @live, @latest, @ and a version, or @ and a "
+            "tag of 1 to 64 characters.",
         )
-    selected = _parse_selector(selector, field, text) if separator else LIVE
-    return TemplateReference(identifier, selected)
-
-
-def _parse_selector(selector: str, field: str, text: str) -> int | str:
-    if selector.isascii() and selector.isdigit():
-        return _parse_number(selector, field, text)
-    if TAG.match(selector) and len(selector) <= _MAX_TAG:
-        return selector  # `LIVE` and `LATEST` have the shape of tags, and are none
-    raise _malformed(
-        field,
-        text,
-        "after @ a version number, latest, live or a tag of 1 to 64 characters is accepted",
+    identifier, _, selector = text.partition("@")
+    # `LIVE` and `LATEST` have the shape of tags, and are none.
+    return TemplateReference(
+        identifier, int(selector) if selector.isdecimal() else selector or LIVE
     )
-
-
-def _parse_number(selector: str, field: str, text: str) -> int:
-    if not _NUMBER.match(selector) or len(selector) > MAX_VERSION_DIGITS:
-        raise _malformed(
-            field,
-            text,
-            f"a version is a number from 1, without leading zeros, of up to {MAX_VERSION_DIGITS} digits",
-        )
-    return int(selector)
-
-
-def _malformed(field: str, text: str, rule: str) -> ServiceError:
-    shown = text if len(text) <= 200 else text[:200] + "…"
-    return ServiceError(400, f"Invalid {field} {shown!r}: {rule}.")

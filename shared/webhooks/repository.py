@@ -21,7 +21,6 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
-    union_all,
     update,
 )
 
@@ -663,18 +662,14 @@ def has_pending(source_id: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 def _is_due(at: datetime, busy: Sequence[str]) -> tuple[Any, ...]:
+    columns = webhook_deliveries.c
     # Rows of an earlier release have no account.
-    passed_over = union_all(
-        *(
-            select(table.c.id).where(table.c.account_id.in_(busy))
-            for table in (webhooks, destinations)
-        )
-    )
+    is_free = or_(columns.account_id.is_(None), columns.account_id.not_in(busy))
     return (
-        webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
-        webhook_deliveries.c.next_attempt_at <= at,
-        or_(webhook_deliveries.c.leased_until.is_(None), webhook_deliveries.c.leased_until <= at),
-        *((webhook_deliveries.c.webhook_id.not_in(passed_over),) if busy else ()),
+        columns.status == DeliveryStatus.PENDING.value,
+        columns.next_attempt_at <= at,
+        or_(columns.leased_until.is_(None), columns.leased_until <= at),
+        *((is_free,) if busy else ()),
     )
 
 

@@ -75,6 +75,11 @@ def test_of_a_call_with_an_error_nothing_is_created(operator, accounts, part):
     assert operator.get("/v2/admin/accounts").json == before
 
 
+@pytest.mark.parametrize("date", ["2026-02-30", "9999-12-15", "0001-01-01"])
+def test_a_day_whose_billing_period_is_beyond_the_calendar_is_400(operator, date):
+    assert operator.get(f"/v2/admin/usage?date={date}").status_code == 400
+
+
 def test_a_thousand_accounts_are_created_in_one_call(operator, database):
     given = [{"email": f"c{n}@example.org", "reference": f"c{n}"} for n in range(1000)]
     made = operator.post("/v2/admin/accounts", json={"accounts": given}).json["accounts"]

@@ -510,7 +510,7 @@ def test_a_plan_that_is_deleted_meanwhile_gets_no_tag(caller, database, account)
         ("letters/tags/latest", {"version": 1}, 400, "reserved"),
         ("letters/tags/7", {"version": 1}, 400, "all digits"),
         ("letters/tags/Released", {"version": 1}, 400, "lowercase"),
-        ("letters/tags/released", {}, 400, "version is required"),
+        ("letters/tags/released", {}, 400, "required field `version`"),
         ("letters/tags/released", {"version": 1, "guarded": True}, 400, "guarded"),
     ],
 )
@@ -606,7 +606,7 @@ def test_a_wrong_plan_is_refused_with_its_member(caller, plan, told):
         ("&plan=none", 404, "'none' does not exist"),
         ("&plan=No", 400, "lower-case"),
         ("&plan=letters@x", 404, "letters@x"),
-        ("&plan=letters@X", 400, "a version number"),
+        ("&plan=letters@X", 400, "a version"),
         ("&plan=letters@2", 404, "letters@2"),
     ],
 )

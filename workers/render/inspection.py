@@ -12,8 +12,7 @@ from shared.telemetry.log import get_logger
 from shared.templates.links import NotWellFormedError, check_well_formed
 from workers.engine.diagnostics import Diagnostic, Severity
 from workers.engine.einvoices import InvoiceJudge
-from workers.engine.fonts import FaceProperties, FontRefusedError
-from workers.engine.fonts import inspect_font as read_font_facts
+from workers.engine.fonts import FaceProperties, FontRefusedError, inspect_font
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.pictures import read_image_properties
@@ -22,7 +21,7 @@ from workers.render.spreadsheets import UnusableSpreadsheetError, convert_spread
 
 log: Final = get_logger(__name__)
 
-# Takes the bytes of a file and returns its properties, JSON values by name; raises UploadRefusedError.
+# Takes the bytes of a file and returns its properties, JSON values by name, or raises what `inspect` catches.
 Inspector = Callable[[bytes], Mapping[str, Any]]
 Inspectors = Mapping[BodyKind, Inspector]
 
@@ -31,17 +30,29 @@ class UploadRefusedError(Exception):
     """The file cannot be used; the message for the client has the reason and the advice."""
 
 
+_REFUSALS: Final = (
+    UploadRefusedError,
+    FontRefusedError,
+    NotWellFormedError,
+    UnusableSpreadsheetError,
+)
+
+
 def inspect(job: RenderJob, data: bytes, inspectors: Inspectors) -> JobOutcome:
-    """Return the properties of an uploaded file, or a 400 with the reason of the refusal.
+    """Return the properties of an uploaded file, or a 400 with the reason of the refusal, which renders give too.
 
     Raises:
         LookupError: no inspector exists for its kind.
     """
     try:
         properties = inspectors[job.body_kind](data)
-    except UploadRefusedError as error:
-        return failed_outcome(job, ErrorBody(400, str(error), ErrorKind.REQUEST))
-    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, properties=properties)
+    except UnusablePdfError as error:
+        refusal = f"{error}. {error.advice}"
+    except _REFUSALS as error:
+        refusal = str(error)
+    else:
+        return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, properties=properties)
+    return failed_outcome(job, ErrorBody(400, refusal, ErrorKind.REQUEST))
 
 
 def inspect_image(data: bytes) -> Mapping[str, Any]:
@@ -56,16 +67,8 @@ def inspect_image(data: bytes) -> Mapping[str, Any]:
     return {"content_type": facts.media_type, "width": facts.width, "height": facts.height}
 
 
-def inspect_font(data: bytes) -> Mapping[str, Any]:
-    """Return `format`, and `faces` in the form of the API, of a font file.
-
-    Raises:
-        UploadRefusedError: renders refuse the file, with the same message.
-    """
-    try:
-        facts = read_font_facts(data)
-    except FontRefusedError as error:
-        raise UploadRefusedError(str(error)) from error
+def _inspect_font(data: bytes) -> Mapping[str, Any]:
+    facts = inspect_font(data)
     return {"format": facts.format, "faces": [_write_face(face) for face in facts.faces]}
 
 
@@ -99,40 +102,8 @@ def present_invoice(data: bytes, judge: InvoiceJudge | None) -> tuple[bytes, lis
     return report.to_json(), findings
 
 
-def inspect_form(data: bytes) -> Mapping[str, Any]:
-    """Return the form fields of a PDF in the form of the API.
-
-    Raises:
-        UploadRefusedError: the file is not a PDF with fields that can be read.
-    """
-    try:
-        return read_form(data).to_report()
-    except UnusablePdfError as error:
-        raise UploadRefusedError(f"{error}. {error.advice}") from error
-
-
-def inspect_spreadsheet(data: bytes) -> Mapping[str, Any]:
-    """Return the first sheet of an XLSX as `csv`.
-
-    Raises:
-        UploadRefusedError: the file is not a spreadsheet within the bounds.
-    """
-    try:
-        return {"csv": convert_spreadsheet(data)}
-    except UnusableSpreadsheetError as error:
-        raise UploadRefusedError(str(error)) from error
-
-
-def inspect_template(data: bytes) -> Mapping[str, Any]:
-    """Check that the text of a template is well-formed.
-
-    Raises:
-        UploadRefusedError: it is not, with the position.
-    """
-    try:
-        check_well_formed(data)
-    except NotWellFormedError as error:
-        raise UploadRefusedError(str(error)) from error
+def _inspect_template(data: bytes) -> Mapping[str, Any]:
+    check_well_formed(data)
     return {}
 
 
@@ -157,9 +128,9 @@ def _write_face(face: FaceProperties) -> dict[str, Any]:
 # One inspector for each kind of file that can be uploaded.
 INSPECTORS: Final[Inspectors] = {
     BodyKind.IMAGE: inspect_image,
-    BodyKind.FONT: inspect_font,
+    BodyKind.FONT: _inspect_font,
     BodyKind.INVOICE: inspect_invoice,
-    BodyKind.FORM: inspect_form,
-    BodyKind.SPREADSHEET: inspect_spreadsheet,
-    BodyKind.TEMPLATE: inspect_template,
+    BodyKind.FORM: lambda data: read_form(data).to_report(),
+    BodyKind.SPREADSHEET: lambda data: {"csv": convert_spreadsheet(data)},
+    BodyKind.TEMPLATE: _inspect_template,
 }
