@@ -57,11 +57,3 @@ def test_each_machine_is_cut_off_in_turn_and_nothing_is_lost_or_doubled(
             LINES.append(f"served again {seconds:.1f} s after 30 s without: {name}")
     state = tenant.assert_sound("two fronts and three workers, each cut off for 30 s")
     assert state.batches[batch.batch_id][2]["succeeded"] == 1000
-
-
-def test_status_names_the_worker_whose_clock_is_ahead(machines: ContainerFarm) -> None:
-    def told() -> bool:
-        said = machines.execute("maintenance", "sh", "-c", "pressroom status; true")
-        return f"{AHEAD_SECONDS} s ahead of that of Redis" in said
-
-    wait_until(told, 60, pause=2)

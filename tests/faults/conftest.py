@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.demo.show import launched_farm
+from deploy.embedded.plan import ROOT
 from tests.faults.checker import find_violations
 from tests.faults.disks import mounted
 from tests.faults.farm import FaultyFarm
@@ -19,6 +20,28 @@ from tests.webhooks.conftest import blobs, outbox, start_process  # noqa: F401 -
 from tests.webhooks.test_destinations import certificate, host_key, trusted  # noqa: F401
 
 LINES = pytest.StashKey[list[str]]()
+# Imported by every Python process of the farm before anything else: `change` is given a module as it is loaded.
+HOOK = """
+import importlib.abc, importlib.util, os, pathlib, signal, sys, time
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name != NAME:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        load = spec.loader.exec_module
+        spec.loader.exec_module = lambda module: (load(module), change(module))
+        return spec
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def change_module(folder: Path, name: str, change: str) -> str:
+    """Write the source of `change` for a module, and return the `PYTHONPATH` that has a farm use it."""
+    (folder / "sitecustomize.py").write_text(f"NAME = {name!r}\n{HOOK}{change}")
+    return f"{folder}{os.pathsep}{ROOT}"
 
 
 @pytest.fixture

@@ -13,41 +13,28 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.demo.show import launched_farm
-from deploy.embedded.plan import ROOT
 from tests.faults.clients import Client, Crowd, render_patiently
-from tests.faults.conftest import assert_sound
+from tests.faults.conftest import assert_sound, change_module
 from tests.faults.farm import FaultyFarm, children_of
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
-# Imported by every Python process of the farm: two documents that bring their process down.
+# Two documents that bring their process down.
 POISON = """
-import importlib.abc, importlib.util, os, signal, sys, time
+def change(pipeline):
+    render = pipeline.render
 
-class Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name != "workers.engine.pipeline":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        load = spec.loader.exec_module
-        def exec_module(module):
-            load(module)
-            render = module.render
-            def poisoned(template, payload, **options):
-                body = payload.body if payload else b""
-                if b"POISON-KILL" in body:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                if b"POISON-HANG" in body:
-                    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-                    time.sleep(3600)
-                return render(template, payload, **options)
-            module.render = poisoned
-        spec.loader.exec_module = exec_module
-        return spec
+    def poisoned(template, payload, **options):
+        body = payload.body if payload else b""
+        if b"POISON-KILL" in body:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if b"POISON-HANG" in body:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+            time.sleep(3600)
+        return render(template, payload, **options)
 
-sys.meta_path.insert(0, Finder())
+    pipeline.render = poisoned
 """
 
 
@@ -85,8 +72,8 @@ def test_a_worker_is_frozen_past_its_lease_and_released(start, scaled) -> None:
 
 @pytest.mark.alone
 def test_documents_that_bring_their_process_down_harm_no_other(start, scaled, tmp_path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(POISON)
-    farm = start(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", PRESSROOM_RENDER_BUDGET="6")
+    path = change_module(tmp_path, "workers.engine.pipeline", POISON)
+    farm = start(PYTHONPATH=path, PRESSROOM_RENDER_BUDGET="6")
     total, poisoned = scaled(1000), max(scaled(20), 2)
     calm = timed_renders(farm, total)
     every = total // poisoned

@@ -2,59 +2,42 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from deploy.embedded.plan import ROOT
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
-from tests.faults.conftest import assert_sound
+from tests.faults.conftest import assert_sound, change_module
 from tests.faults.farm import FaultyFarm
 from workers.maintenance.orphans import RemoveOrphanedBlobs, orphaned_job_blobs
 
 pytestmark = [pytest.mark.faults, pytest.mark.long]
 
-# Imported by every Python process of the farm: the first that has stored such bytes is killed
-# before anything names them.
+# The first process of the farm that has stored such bytes is killed before anything names them.
 DEADLY = """
-import importlib.abc, importlib.util, os, pathlib, signal, sys
+CLASS, METHOD, WHEN, MARK = {deadly!r}
 
-MODULE, CLASS, METHOD, WHEN, MARK = {deadly!r}
+def change(module):
+    owner = getattr(module, CLASS) if CLASS else module
+    method = getattr(owner, METHOD)
 
-class Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name != MODULE:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        load = spec.loader.exec_module
-        def exec_module(module):
-            load(module)
-            owner = getattr(module, CLASS) if CLASS else module
-            method = getattr(owner, METHOD)
-            def deadly(*args, **kwargs):
-                given = None if WHEN == "before" else method(*args, **kwargs)
-                try:
-                    pathlib.Path(MARK).touch(exist_ok=False)
-                except FileExistsError:
-                    return given if WHEN == "after" else method(*args, **kwargs)
-                os.kill(os.getpid(), signal.SIGKILL)
-            setattr(owner, METHOD, deadly)
-        spec.loader.exec_module = exec_module
-        return spec
+    def deadly(*args, **kwargs):
+        given = None if WHEN == "before" else method(*args, **kwargs)
+        try:
+            pathlib.Path(MARK).touch(exist_ok=False)
+        except FileExistsError:
+            return given if WHEN == "after" else method(*args, **kwargs)
+        os.kill(os.getpid(), signal.SIGKILL)
 
-sys.meta_path.insert(0, Finder())
+    setattr(owner, METHOD, deadly)
 """
 
 
 @pytest.fixture
 def start_deadly(start, tmp_path):
     def start_deadly(module: str, owner: str, method: str, when: str) -> FaultyFarm:
-        deadly = (module, owner, method, when, str(tmp_path / "tmp/killed"))
-        (tmp_path / "sitecustomize.py").write_text(DEADLY.format(deadly=deadly))
+        deadly = (owner, method, when, str(tmp_path / "tmp/killed"))
+        path = change_module(tmp_path, module, DEADLY.format(deadly=deadly))
         (tmp_path / "tmp").mkdir()  # where renders may write
-        path = f"{tmp_path}{os.pathsep}{ROOT}"
         return start(PYTHONPATH=path, TMPDIR=str(tmp_path / "tmp"))
 
     return start_deadly

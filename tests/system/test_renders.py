@@ -9,13 +9,10 @@ import pytest
 from deploy.embedded.demo.show import statement_csv
 
 HELLO = "<document><flow><h1>Hello</h1><p>From the farm.</p></flow></document>"
-PROTECTED = (
-    '<document><flow><p>Secret</p></flow><security user-password="open" modify="false"/></document>'
-)
 
 
-def page_count(pdf, password=""):
-    with pikepdf.open(io.BytesIO(pdf), password=password) as opened:
+def page_count(pdf):
+    with pikepdf.open(io.BytesIO(pdf)) as opened:
         return len(opened.pages)
 
 
@@ -96,26 +93,3 @@ def test_a_draft_is_marked_and_counts_as_draft(account):
     assert tinted_share(account.render(HELLO).body) == 0
     usage = account.settled_usage(pages=1)
     assert usage["draft"] == {"pagesGenerated": 1, "apiCalls": 1}
-
-
-def test_protection_is_for_production_renders_alone(account):
-    answer = account.render(PROTECTED)
-    assert answer.status == 200, answer.body
-    with pytest.raises(pikepdf.PasswordError):
-        page_count(answer.body)
-    assert page_count(answer.body, password="open") == 1
-    draft = account.render(PROTECTED, query="?draft=true")
-    assert page_count(draft.body) == 1
-
-
-def test_only_successful_renders_are_counted(account):
-    assert account.render(HELLO).status == 200
-    assert (
-        account.render(
-            "<document><flow><p>a</p><p break-before='page'>b</p></flow></document>"
-        ).pages
-        == 2
-    )
-    assert account.render("<document><").status == 400
-    usage = account.settled_usage(pages=3)
-    assert (usage["pagesGenerated"], usage["apiCalls"]) == (3, 2)
