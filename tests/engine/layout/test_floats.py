@@ -76,6 +76,13 @@ def test_a_figure_stands_below_the_title_that_starts_its_page():
     assert height_of(file, 0, "fig1") < height_of(file, 0, "word2")
 
 
+@pytest.mark.parametrize("last", ["top", "bottom"])
+def test_no_figure_of_a_section_that_waited_is_lost(last):
+    body = f"{figure(1, 'bottom')}<p>a</p>{figure(2, 'top')}<div>{figure(3, last)}<h2>b</h2></div>"
+    found = [number for page in figures_in(pages_of(body)) for number in page]
+    assert sorted(found) == [1, 2, 3]
+
+
 def test_a_page_break_waits_for_the_figures_before_it():
     pages = pages_of(
         lines(0, 10) + figure(1, "top", 40) + figure(2, "page")

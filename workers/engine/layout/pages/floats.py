@@ -493,7 +493,8 @@ class AreaFill:
             trial = self._try(node, FloatTo.BOTTOM, waiting=left, least=body)
             if trial is None:
                 break
-            body = trial
+            # The section that waited for the figure may go on, with figures of its own.
+            body = self._let_rest_wait(trial)
         return body
 
     def _ends_here(self, body: Fragment) -> bool:
