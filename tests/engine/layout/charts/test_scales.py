@@ -105,6 +105,8 @@ def test_zero_belongs_to_columns_and_to_lines_that_come_near_it(values, has_zero
 def test_stated_ends_hold():
     assert find_extent([1, 5], has_zero=True, low=2, high=4) == (2, 4)
     assert find_extent([1, 5], has_zero=True, low=9) == (9, pytest.approx(9.9))
+    assert find_extent([1, 5], has_zero=False, is_exact=True) == (1, 5)
+    assert find_extent([1, 5], has_zero=False, is_exact=True, low=9) == (9, pytest.approx(9.9))
     assert nice_extent(-60, 97, 4, keeps_low=True)[:2] == (-60, 100)
     assert nice_extent(-63, 97, 4, keeps_high=True)[:2] == (-100, 97)
 

@@ -182,18 +182,20 @@ def find_extent(
     values: Iterable[float | None],
     *,
     has_zero: bool,
+    is_exact: bool = False,
     low: float | None = None,
     high: float | None = None,
 ) -> tuple[float, float]:
     """Return the extent of some numbers, with `low` and `high` as fixed ends; it is never empty.
 
-    Zero is included where marks start at it (columns), and for lines whose values come near it.
+    Zero is included where marks start at it (columns), and for lines whose values come near it, unless
+    the extent `is_exact`.
     """
     known = [value for value in values if value is not None and isfinite(value)]
     minimum, maximum = min(known, default=0.0), max(known, default=0.0)
-    if has_zero or 0 <= minimum <= maximum * _NEAR_ZERO:
+    if has_zero or (not is_exact and 0 <= minimum <= maximum * _NEAR_ZERO):
         minimum = min(minimum, 0.0)
-    if has_zero or minimum * _NEAR_ZERO <= maximum <= 0:
+    if has_zero or (not is_exact and minimum * _NEAR_ZERO <= maximum <= 0):
         maximum = max(maximum, 0.0)
     minimum = minimum if low is None else low
     maximum = maximum if high is None else high
@@ -344,7 +346,7 @@ class _Scale(Axis):
 
 
 class ValueAxis(_Scale):
-    """An axis of numbers."""
+    """An axis of numbers; its ends are rounded to ticks if it `is_nice`, else those of the numbers."""
 
     def __init__(
         self,
@@ -356,7 +358,7 @@ class ValueAxis(_Scale):
     ) -> None:
         super().__init__(spec)
         self._least, self._most = find_extent(
-            values, has_zero=has_zero, low=spec.low, high=spec.high
+            values, has_zero=has_zero, is_exact=not is_nice, low=spec.low, high=spec.high
         )
         self._is_nice = is_nice
         is_free = spec.low is None and spec.high is None

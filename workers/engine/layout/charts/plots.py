@@ -66,7 +66,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import GlyphRun
 from workers.engine.layout.elements.figures import place_figure
-from workers.engine.tree.node_values import CategoryKind, ChartAxis
+from workers.engine.tree.node_values import CategoryKind
 from workers.engine.tree.nodes import Chart, Source
 from workers.engine.units import Color, LengthKind, mm, tint_color
 
@@ -155,19 +155,7 @@ def _make_x_axis(chart: Chart) -> tuple[Axis, Sequence[float | None]]:
         return TimeAxis(chart.x_axis, days), days
     numbers = [float(x) if isinstance(x, Decimal) else None for x in chart.xs]
     is_nice = chart.kind == "scatter"
-    if not is_nice:
-        return _exact_axis(chart.x_axis, numbers), numbers
-    return ValueAxis(chart.x_axis, numbers, has_zero=False), numbers
-
-
-def _exact_axis(spec: ChartAxis, numbers: Sequence[float | None]) -> ValueAxis:
-    """Return an axis from the least to the greatest number, without rounding its ends."""
-    axis = ValueAxis(spec, numbers, has_zero=False, is_nice=False)
-    known = [number for number in numbers if number is not None]
-    if known and min(known) < max(known):
-        axis.low = min(known) if spec.low is None else spec.low
-        axis.high = max(known) if spec.high is None else spec.high
-    return axis
+    return ValueAxis(chart.x_axis, numbers, has_zero=False, is_nice=is_nice), numbers
 
 
 def _draw_marks(plot: Plot) -> None:
