@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +11,12 @@ from hypothesis import strategies as st
 from tests.engine.typefaces import find_face, split_by_face
 from workers.engine.fonts import needs_shaping, shape_word
 from workers.engine.layout.lines.fragments import (
-    ShapingSettings,
+    GlyphStyle,
     measure_shaped,
     place_clusters,
     shaped_character_ends,
 )
+from workers.engine.tree.styles.computed import TextStyle
 
 SAMPLES = {"ar": "العربية", "he": "שָׁלוֹם", "hi": "हिन्दी", "bn": "ক্ষমা", "ta": "கொடு", "th": "น้ำใจ"}
 
@@ -104,9 +107,10 @@ def test_text_that_depends_on_its_neighbours_is_shaped(text):
     assert needs_shaping(text)
 
 
-def run_of(text: str, lang: str, *, is_rtl: bool, letter_spacing: float = 0.0) -> ShapingSettings:
+def run_of(text: str, lang: str, *, is_rtl: bool, letter_spacing: float = 0.0) -> GlyphStyle:
     [(face, _)] = split_by_face((), 400, False, text, lang)
-    return ShapingSettings(face, 10.0, letter_spacing, is_rtl, lang)
+    style = TextStyle((), 10.0, 400, False, letter_spacing=letter_spacing, lang=lang)
+    return GlyphStyle(style, face, None, int(is_rtl), is_shaped=True)
 
 
 def test_words_from_right_to_left_are_set_last_first():
@@ -125,7 +129,7 @@ def test_set_text_has_its_measured_width():
 
 def test_word_spacing_is_added_to_spaces_alone():
     plain = run_of("Größe", "de", is_rtl=False)
-    spaced = plain._replace(word_spacing=2.5)
+    spaced = plain._replace(style=replace(plain.style, word_spacing=2.5))
     assert measure_shaped(spaced, "Größe") == measure_shaped(plain, "Größe")
     three = "zwei Größen je"
     assert measure_shaped(spaced, three) == pytest.approx(measure_shaped(plain, three) + 5.0)

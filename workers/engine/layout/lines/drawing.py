@@ -429,7 +429,7 @@ def _make_shaped_glyphs(
     owner: Owner,
 ) -> ShapedRun:
     style = glyph_style.style
-    clusters = tuple(place_clusters(glyph_style.shaping, text, word_spacing))
+    clusters = tuple(place_clusters(glyph_style, text, word_spacing))
     y = baseline - style.rise
     return ShapedRun(x, y, glyph_style.face, style.size, style.color, clusters, text, width, owner)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise, repeat
 from math import ceil
 from operator import add
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from workers.engine.fonts import (
     Cluster,
@@ -26,91 +26,60 @@ from workers.engine.fonts import (
 )
 from workers.engine.layout.context import EPSILON, Fonts, Fragment
 from workers.engine.layout.lines.hyphenation import find_unligated
-from workers.engine.syntax.typography import Features
 from workers.engine.tree.styles.computed import LineGrid, ParagraphStyle, TextStyle
 
 
-class ShapingSettings(NamedTuple):
-    """Segment properties for shaping: face, size in points, direction, language and OpenType features."""
-
-    face: Face
-    size: float
-    letter_spacing: float
-    is_rtl: bool
-    lang: str
-    features: Features = ()
-    word_spacing: float = 0.0
-
-    @property
-    def shaper(self) -> Shaper:
-        """The shaper of its words."""
-        face: Any = self.face  # shaped text has a face of a font set
-        apart = find_unligated if self.lang[:2] == "de" and self.features else None
-        return find_shaper(face, self.is_rtl, self.lang, self.features, apart)
-
-    def spacing_in(self, word: str) -> float:
-        """Return the letter spacing in a word in points, 0 where letters join (CSS Text 3 §8.2)."""
-        return 0.0 if self.letter_spacing and is_cursive(word) else self.letter_spacing
-
-
-def measure_shaped(settings: ShapingSettings, text: str) -> float:
+def measure_shaped(glyph_style: GlyphStyle, text: str) -> float:
     """Return the advance width of a text in points."""
-    shaper = settings.shaper
-    if text and " " not in text and not settings.letter_spacing:
-        return shaper.words[text].width * settings.size
+    shaper, style = glyph_style.shaper, glyph_style.style
+    if text and " " not in text and not style.letter_spacing:
+        return shaper.words[text].width * style.size
     words = text.split(" ")
-    extra = settings.letter_spacing + settings.word_spacing
-    width = (len(words) - 1) * (settings.face.measure(" ") * settings.size + extra)
+    extra = style.letter_spacing + style.word_spacing
+    width = (len(words) - 1) * (glyph_style.face.measure(" ") * style.size + extra)
     for word in words:
         if word:
             shaped = shaper.words[word]
-            width += shaped.width * settings.size + settings.spacing_in(word) * len(shaped.clusters)
+            width += shaped.width * style.size
+            width += glyph_style.spacing_in(word) * len(shaped.clusters)
     return width
 
 
-def measure_shaped_words(settings: ShapingSettings, words: Sequence[str]) -> list[float]:
-    """Return the advance width of each word in points."""
-    if settings.letter_spacing:
-        return [measure_shaped(settings, word) for word in words]
-    size = settings.size
-    return [width * size for width in settings.shaper.measure_words(words)]
-
-
-def shaped_character_ends(settings: ShapingSettings, word: str) -> list[float]:
+def shaped_character_ends(glyph_style: GlyphStyle, word: str) -> list[float]:
     """Return the distance from the start of a word to the end of each character, in points.
 
     Characters of one cluster end together.
     """
-    spacing = settings.spacing_in(word)
+    spacing, size = glyph_style.spacing_in(word), glyph_style.style.size
     ends: list[float] = []
     clusters = 0
     last = -1.0
-    for end in settings.shaper.words[word].ends:
+    for end in glyph_style.shaper.words[word].ends:
         if end != last:
             clusters += 1
             last = end
-        ends.append(end * settings.size + spacing * clusters)
+        ends.append(end * size + spacing * clusters)
     return ends
 
 
-def place_clusters(settings: ShapingSettings, text: str, word_spacing: float) -> list[Cluster]:
+def place_clusters(glyph_style: GlyphStyle, text: str, word_spacing: float) -> list[Cluster]:
     """Return the clusters of a text in visual order, spaces included.
 
     `word_spacing` in points is that of a justified line.
     """
-    face: Any = settings.face
-    units_per_point = face.units / settings.size
-    extra = settings.letter_spacing + settings.word_spacing + word_spacing
+    style, face = glyph_style.style, cast("Any", glyph_style.face)
+    units_per_point = face.units / style.size
+    extra = style.letter_spacing + style.word_spacing + word_spacing
     space = _space(face, round(extra * units_per_point))
     words = text.split(" ")
-    if settings.is_rtl:
+    if glyph_style.level % 2:
         words.reverse()
-    shape_clusters = settings.shaper.shape_clusters
+    shape_clusters = glyph_style.shaper.shape_clusters
     clusters: list[Cluster] = []
     for word in words:
         word_clusters = shape_clusters(word) if word else ()
-        if settings.letter_spacing and (
-            spacing := round(settings.spacing_in(word) * units_per_point)
+        if style.letter_spacing and (
+            spacing := round(glyph_style.spacing_in(word) * units_per_point)
         ):
             clusters += [
                 cluster._replace(advance=cluster.advance + spacing) for cluster in word_clusters
@@ -151,7 +120,7 @@ class GlyphStyle(NamedTuple):
         """Return the advance width of `text` in points."""
         style = self.style
         if self.is_shaped:
-            return measure_shaped(self.shaping, text)
+            return measure_shaped(self, text)
         # A space is measured for each word. Text with letter spacing has no ligatures.
         if self.joined is not None and text != " ":
             return self.face.measure(self.joined[text]) * style.size
@@ -159,9 +128,11 @@ class GlyphStyle(NamedTuple):
 
     def measure_words(self, words: Sequence[str]) -> list[float]:
         """Return the advance width of each text in points; the texts contain no spaces."""
-        if self.is_shaped:
-            return measure_shaped_words(self.shaping, words)
         size, spacing = self.style.size, self.style.letter_spacing
+        if self.is_shaped:
+            if spacing:
+                return [measure_shaped(self, word) for word in words]
+            return [width * size for width in self.shaper.measure_words(words)]
         if spacing:
             measure = self.face.measure
             return [measure(word) * size + spacing * len(word) for word in words]
@@ -179,7 +150,7 @@ class GlyphStyle(NamedTuple):
     def character_ends(self, text: str) -> list[float]:
         """Return the distance from the start of a text to the end of each character, in points."""
         if self.is_shaped:
-            return shaped_character_ends(self.shaping, text)
+            return shaped_character_ends(self, text)
         if self.joined is not None:
             return list(self._ends_with_ligatures(self.joined, text))
         size, spacing = self.style.size, self.style.letter_spacing
@@ -197,19 +168,17 @@ class GlyphStyle(NamedTuple):
             before = char
 
     @property
-    def shaping(self) -> ShapingSettings:
-        """The settings to shape its text with."""
-        style = self.style
-        is_rtl = self.level % 2 == 1
-        return ShapingSettings(
-            self.face,
-            style.size,
-            style.letter_spacing,
-            is_rtl,
-            style.lang,
-            style.ligatures + style.features,
-            style.word_spacing,
-        )
+    def shaper(self) -> Shaper:
+        """The shaper of its words."""
+        style, face = self.style, cast("Any", self.face)  # shaped text has a face of a font set
+        features = style.ligatures + style.features
+        apart = find_unligated if style.lang[:2] == "de" and features else None
+        return find_shaper(face, self.level % 2 == 1, style.lang, features, apart)
+
+    def spacing_in(self, word: str) -> float:
+        """Return the letter spacing in a word in points, 0 where letters join (CSS Text 3 §8.2)."""
+        spacing = self.style.letter_spacing
+        return 0.0 if spacing and is_cursive(word) else spacing
 
 
 def make_glyph_style(
