@@ -40,7 +40,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Bands, Fill, StrokeRows, TextRows
+from workers.engine.layout.display import Fill, StrokeRows, TextRows
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -247,7 +247,7 @@ class TestLooks:
         made = table(body(*numbered(4)), stripe=(RED, GREY))
         items = laid(made).pages[0].items
         assert fills(laid(made).pages[0]) == [(0, y, 100, 10) for y in (0, 20, 10, 30)]
-        assert [type(item) for item in items] == [Bands, Bands, TextRows]
+        assert [type(item) for item in items] == [*[Fill] * 4, TextRows]
 
     def test_rows_of_texts_are_drawn_together_where_their_style_is_one(self):
         plain, red = template(3), template(3)
@@ -272,7 +272,7 @@ class TestLooks:
         boxed = template(2, cell=styled(border=Sides(LINE, LINE, LINE, LINE)))
         made = table(body(*(tr(boxed, str(n), "b") for n in range(8))), stripe=(GREY, None))
         kinds = [type(item) for item in laid(made).pages[0].items]
-        assert kinds.count(TextRows) == kinds.count(StrokeRows) == kinds.count(Bands) == 1
+        assert kinds.count(TextRows) == kinds.count(StrokeRows) == 1
 
     def test_borders_of_neighbours_are_drawn_once(self):
         boxed = template(2, cell=styled(border=Sides(LINE, LINE, LINE, LINE)))

@@ -24,7 +24,6 @@ from tests.engine.paint.drawing import (
 from tests.engine.typefaces import find_face
 from workers.engine.layout.display import (
     Anchor,
-    Bands,
     Fill,
     LinkArea,
     OutlineEntry,
@@ -96,14 +95,6 @@ def test_equal_neighbours_become_one_path():
     content = marks(printed(page(*(Fill(x, 0, 5, 5, RED, OWNER) for x in range(0, 50, 10)))))
     assert content.count(b"rg") == 1
     assert content.count(b"f\n") == 1
-
-
-def test_bands_are_filled_as_their_rectangles_are():
-    bands = Bands(5, 40, [(10, 7.5), (25, 7.5), (40, 0.004)], RED)
-    first, *_ = fills = [*bands.fills()]
-    assert (first.x, first.y, first.width, first.height) == (5, 10, 40, 7.5)
-    around = Fill(0, 0, 5, 5, RED, None), text(5, 70, "after")
-    assert printed(page(around[0], bands, around[1])) == printed(page(around[0], *fills, around[1]))
 
 
 @pytest.mark.parametrize("dash", [(), (2.0, 1.0)])

@@ -115,24 +115,6 @@ class Fill(NamedTuple):
     radius: float = 0.0
 
 
-class Bands(NamedTuple):
-    """Filled rectangles below one another, of one width and colour: the backgrounds of rows.
-
-    They have no owner. Each place is the upper edge and the height.
-    """
-
-    x: float
-    width: float
-    places: Sequence[tuple[float, float]]
-    color: Color
-    owner: None = None
-
-    def fills(self) -> Iterator[Fill]:
-        """Yield the rectangles."""
-        for y, height in self.places:
-            yield Fill(self.x, y, self.width, height, self.color, None)
-
-
 class Stroke(NamedTuple):
     """A straight line; `dash` in points, empty for solid."""
 
@@ -258,7 +240,7 @@ Ink = (
     GlyphRun | ShapedRun | Fill | Stroke | StrokedRectangle | RectangleSet | Path | Picture | Widget
 )
 SingleItem = Ink | Save | Restore
-Item = SingleItem | TextRows | Bands | StrokeRows
+Item = SingleItem | TextRows | StrokeRows
 
 
 def single_items(items: Iterable[Item]) -> Iterator[SingleItem]:
@@ -266,8 +248,6 @@ def single_items(items: Iterable[Item]) -> Iterator[SingleItem]:
     for item in items:
         if isinstance(item, TextRows):
             yield from item.runs()
-        elif isinstance(item, Bands):
-            yield from item.fills()
         elif isinstance(item, StrokeRows):
             yield from item.strokes()
         else:

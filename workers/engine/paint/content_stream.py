@@ -418,18 +418,6 @@ class ContentStreamWriter:
         self._begin_path(b"f\n", color)
         self._out.append(self._rectangle(x, y, width, height, radius))
 
-    def write_bands(self, item: display.Bands) -> None:
-        """Fill rectangles below one another as if they were rectangles of their own."""
-        self._begin_path(b"f\n", item.color)
-        height, numbers = self._height, HUNDREDTHS
-        left, right = round(item.x * 100), round((item.x + item.width) * 100)
-        start, across = numbers[left] + b" ", b" " + numbers[right - left] + b" "
-        for y, high in item.places:
-            top, bottom = round((height - y) * 100), round((height - y - high) * 100)
-            self._out.append(
-                b"%b%b%b%b re\n" % (start, numbers[bottom], across, numbers[top - bottom])
-            )
-
     def write_cells(self, item: display.RectangleSet) -> None:
         """Fill many rectangles as one path, in whole units so that no seams show."""
         if not item.rectangles:
@@ -674,7 +662,6 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     display.TextRows: ContentStreamWriter.write_rows,
     display.ShapedRun: ContentStreamWriter.write_shaped,
     display.Fill: ContentStreamWriter.write_fill,
-    display.Bands: ContentStreamWriter.write_bands,
     display.RectangleSet: ContentStreamWriter.write_cells,
     display.Path: ContentStreamWriter.write_path,
     display.Stroke: ContentStreamWriter.write_stroke,

@@ -31,6 +31,7 @@ from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
+    Rectangle,
     Region,
     Resume,
     WholeFragment,
@@ -248,15 +249,25 @@ class StackFragment:
         return StackFragment(kept, min(height, self.height))
 
 
+class PlacedBlock(NamedTuple):
+    """A fragment of a block at its place; a cell of a grid has a width and height."""
+
+    x: float
+    y: float
+    fragment: Fragment
+    block: AnyBlock
+    cell: tuple[float, float] | None = None  # to which positioned boxes in it refer
+
+
 @dataclass(slots=True)
 class RowFragment(WholeFragment):
-    """Blocks side by side, each at its place.
+    """Blocks side by side, each at its place: a row, or rows of a grid.
 
     `bottom_margin_after` is how far the blocks' bottom margins extend below the row, in points. In a
     row that `is_split` over areas, each block is read to its end before the next one begins.
     """
 
-    placed: list[tuple[float, float, Fragment, AnyBlock]]
+    placed: list[PlacedBlock]
     height: float
     resume: Resume
     problem: LayoutProblem | None = None
@@ -267,7 +278,7 @@ class RowFragment(WholeFragment):
     @property
     def first_baseline(self) -> float | None:
         """The distance from the top to the first baseline of the first block that has one."""
-        for _, y, fragment, _ in self.placed:
+        for _, y, fragment, _, _ in self.placed:
             baseline = fragment.first_baseline
             if baseline is not None:
                 return y + baseline
@@ -276,9 +287,13 @@ class RowFragment(WholeFragment):
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the blocks."""
         canvas.report(self.problem)
-        for dx, dy, fragment, block in self.placed:
+        outside = canvas.containing_block
+        for dx, dy, fragment, block, cell in self.placed:
+            if cell is not None:
+                canvas.containing_block = Rectangle(x + dx, y + dy, *cell)
             with canvas.part(block, "Div") if self.is_split else nullcontext():
                 canvas.draw_block(block, fragment, x + dx, y + dy)
+        canvas.containing_block = outside
 
 
 def lay_out_stack(

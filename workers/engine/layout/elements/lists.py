@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Final, Self
 
@@ -223,7 +224,7 @@ class ShownEntries:
 
     def still_shows(self, context: LayoutContext) -> bool:
         """Return whether the entries are the same."""
-        return _entries_of(context, self.node) is self.entries
+        return _entries_of(context, self.node) == self.entries
 
 
 def lay_out_contents(
@@ -245,9 +246,8 @@ def measure_contents(context: LayoutContext, node: Contents | Index) -> tuple[fl
 
 _CONTENTS: Final[Kind[Contents, Sequence[Paragraph]]] = Kind()
 _INDEX: Final[Kind[Index, Sequence[Paragraph]]] = Kind(Lifetime.ONE_PASS)
-# The entries of the pass before, each with the pages found for it.
-_FoundTerms = tuple[list[tuple[tuple[PageLocation, ...], Paragraph]], Sequence[Paragraph]]
-_FOUND_TERMS: Final[Kind[Index, _FoundTerms]] = Kind()
+# One entry by its number and the pages found for it, which may be those of the pass before.
+_INDEX_ENTRIES: Final[Kind[tuple[Index, int, tuple[PageLocation, ...]], Paragraph]] = Kind()
 
 
 def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Paragraph]:
@@ -339,28 +339,20 @@ def _index_entries(
     context: LayoutContext, node: Index, state: PageReferences
 ) -> Sequence[Paragraph]:
     """Return the entries of an index; those whose pages did not change since the last pass are
-    reused, and so is the list if all are.
+    reused.
     """
-    before, entries = context.memo.find(_FOUND_TERMS, node) or (None, ())
     terms = state.cross_references.terms
     styles = [entry.style for entry in node.entries]
     heads = [_kept_with_next(style) for style in styles]
-    made: list[tuple[tuple[PageLocation, ...], Paragraph]] = []
-    is_changed = before is None
+    entries: list[Paragraph] = []
     for number, term in enumerate(terms):
         pages = {page: name for name in reversed(term.anchors) if (page := state.find_page(name))}
+        kind = -1 if term.is_first else term.level - 1
+        # A term without pages is kept with its subentries.
+        style = styles[kind] if term.anchors else heads[kind]
         found = tuple(sorted(pages))
-        if before is not None and before[number][0] == found:
-            made.append(before[number])
-        else:
-            is_changed = True
-            kind = -1 if term.is_first else term.level - 1
-            # A term without pages is kept with its subentries.
-            style = styles[kind] if term.anchors else heads[kind]
-            made.append((found, _index_entry(node, term, style, found, pages)))
-    if is_changed:
-        entries = [paragraph for _, paragraph in made]
-        context.memo.store(_FOUND_TERMS, node, (made, entries))
+        make = partial(_index_entry, node, term, style, found, pages)
+        entries.append(context.memo.remember(_INDEX_ENTRIES, (node, number, found), make))
     return entries
 
 

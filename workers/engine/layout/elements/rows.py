@@ -16,8 +16,7 @@ and inside one without a stated height that is taller than an area.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, inf
 from typing import Final, NamedTuple
 
@@ -25,6 +24,7 @@ from workers.engine.layout.blocks import boxes
 from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
 from workers.engine.layout.blocks.stacks import (
+    PlacedBlock,
     RowFragment,
     StackFragment,
     StackResume,
@@ -42,11 +42,8 @@ from workers.engine.layout.context import (
     Fragment,
     LayoutContext,
     LayoutProblem,
-    PageCanvas,
-    Rectangle,
     Region,
     Resume,
-    WholeFragment,
     describe_element,
     format_mm,
 )
@@ -125,7 +122,9 @@ class _RowFiller:
             row.bottom_margin_after = self._margin_below(height)
         if resume is None:
             asides = [child for child in self.node.children if is_positioned(child)]
-            row.placed += [(0.0, 0.0, make_positioned(self.context, one), one) for one in asides]
+            row.placed += [
+                PlacedBlock(0.0, 0.0, make_positioned(self.context, one), one) for one in asides
+            ]
         self._check_width(row)
         return row
 
@@ -231,8 +230,8 @@ class _RowFiller:
 
     # --- the fragment ------------------------------------------------------------------------------
 
-    def _placed(self) -> list[tuple[float, float, Fragment, AnyBlock]]:
-        placed: list[tuple[float, float, Fragment, AnyBlock]] = []
+    def _placed(self) -> list[PlacedBlock]:
+        placed: list[PlacedBlock] = []
         x = 0.0
         for width, top, fragment, child in zip(
             self.widths, self.tops, self.fragments, self.children, strict=True
@@ -240,7 +239,7 @@ class _RowFiller:
             if fragment is not None:
                 is_rtl = self.node.style.paragraph.is_rtl
                 left = self.region.width - x - width if is_rtl else x
-                placed.append((left, top, fragment, child))
+                placed.append(PlacedBlock(left, top, fragment, child))
             x += width + self.node.gap
         return placed
 
@@ -311,48 +310,7 @@ class GridResume(NamedTuple):
 _BEGINNING: Final = StackResume(0, None, False)
 
 
-class _GridCell(NamedTuple):
-    """A filled cell, in the coordinates of its grid."""
-
-    place: Rectangle
-    fragment: StackFragment
-    problem: LayoutProblem | None
-
-
 _STRETCHED: Final[Kind[tuple[nodes.Block, float, float], nodes.Block]] = Kind()
-
-
-@dataclass(slots=True)
-class GridFragment(WholeFragment):
-    """Rows of a grid."""
-
-    cells: list[_GridCell]
-    height: float
-    resume: GridResume | None
-    problem: LayoutProblem | None = None
-    forced: str = ""
-    is_split: bool = False  # inside a row
-
-    @property
-    def first_baseline(self) -> float | None:
-        """The distance from the top to the first baseline of the first cell that has one."""
-        for place, fragment, _ in self.cells:
-            baseline = fragment.first_baseline
-            if baseline is not None:
-                return place.y + baseline
-        return None
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the cells; each is the containing block of the boxes in it."""
-        canvas.report(self.problem)
-        outside = canvas.containing_block
-        for place, fragment, problem in self.cells:
-            left, top = x + place.x, y + place.y
-            canvas.containing_block = Rectangle(left, top, place.width, place.height)
-            canvas.report(problem)
-            with canvas.part(fragment.placed[0].block, "Div") if self.is_split else nullcontext():
-                fragment.draw(canvas, left, top)
-        canvas.containing_block = outside
 
 
 def lay_out_grid(
@@ -388,13 +346,13 @@ class _GridFiller:
         gaps = node.column_gap * (len(node.columns) - 1)
         tracks = [Track(width) for width in node.columns]
         self.widths = distribute_width(tracks, region.width - gaps, base=region.width)
-        self.cells: list[_GridCell] = []
+        self.cells: list[PlacedBlock] = []
         self.too_tall: LayoutProblem | None = None
 
-    def fill(self) -> GridFragment | None:
+    def fill(self) -> RowFragment | None:
         left = ceil((self.total - self.first) / max(len(self.widths), 1))
         if left <= 0 or not self.widths:
-            return GridFragment([], 0.0, None)
+            return RowFragment([], 0.0, None)
         filled = (
             self._fill_even(left) if self.node.row_height is not None else self._fill_free(left)
         )
@@ -404,9 +362,8 @@ class _GridFiller:
         after = self.first + rows * len(self.widths)
         resume = GridResume(after, self.rest) if self.rest or after < self.total else None
         is_split = bool(self.begun or self.rest)
-        fragment = GridFragment(self.cells, height, resume, is_split=is_split)
-        fragment.problem = self._check_width() or self.too_tall
-        return fragment
+        problem = self._check_width() or self.too_tall
+        return RowFragment(self.cells, height, resume, problem, is_split=is_split)
 
     def _fill_even(self, left: int) -> tuple[int, float] | None:
         """Fill rows of the stated height, whose number is known in advance."""
@@ -459,9 +416,9 @@ class _GridFiller:
                     self.node.source, needed=height, available=self.region.height
                 )
             for column, fragment in enumerate(fragments):
-                if fragment is not None:
-                    place = Rectangle(self._left(column), y, self.widths[column], height)
-                    self.cells.append(_GridCell(place, fragment, None))
+                child = self._child_at(row * len(self.widths) + column)
+                if fragment is not None and child is not None:
+                    self._add(child, column, y, fragment, height)
             y += height + self.node.row_gap
             if self.rest:
                 return row, y - self.node.row_gap
@@ -509,11 +466,15 @@ class _GridFiller:
         stretched = self._stretched(child, width, height)
         fragment = lay_out_stack(self.context, (stretched,), Region(width, inf, True, height))
         assert fragment is not None
-        problem = None
         if fragment.height > height + EPSILON:
-            problem = self._describe_too_tall(child, fragment.height, height)
-        place = Rectangle(self._left(column), y, width, height)
-        self.cells.append(_GridCell(place, fragment, problem))
+            fragment.problem = self._describe_too_tall(child, fragment.height, height)
+        self._add(stretched, column, y, fragment, height)
+
+    def _add(
+        self, child: nodes.Block, column: int, y: float, fragment: Fragment, height: float
+    ) -> None:
+        cell = self.widths[column], height
+        self.cells.append(PlacedBlock(self._left(column), y, fragment, child, cell))
 
     def _stretched(self, child: nodes.Block, width: float, height: float) -> nodes.Block:
         """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from decimal import localcontext
-from itertools import accumulate, chain, cycle, groupby, repeat
-from operator import itemgetter
+from itertools import accumulate, chain, cycle, repeat
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
@@ -27,7 +26,7 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
-from workers.engine.layout.display import Bands, Item, Stroke, StrokeRows
+from workers.engine.layout.display import Fill, Item, Stroke, StrokeRows
 from workers.engine.layout.elements.tables.rows import (
     DONE,
     PlacedCell,
@@ -264,9 +263,6 @@ class CarriedTotals:
         return FragmentValues(self.before(0), whole, whole, whole, _PLACEHOLDER_PAGE)
 
 
-_Background = tuple[float, float, tuple[float, float]]  # left, width, and place in its band
-
-
 class _Entry(NamedTuple):
     """Rows of a fragment, with the row groups whose border starts or ends at their edges.
 
@@ -433,25 +429,24 @@ class TableFragment(WholeFragment):
         ]
 
 
-def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Bands]:
+def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Fill]:
     """Yield the backgrounds of all rows, then those of cells: below all text (CSS 2.2, 17.5.1).
 
     Those of one colour follow each other and become one path, and the text of all rows one text
     object. No two of them overlap, so that their order is free.
     """
-    rows: dict[Color, list[_Background]] = {}
-    cells: dict[Color, list[_Background]] = {}
+    rows: dict[Color, list[Fill]] = {}
+    cells: dict[Color, list[Fill]] = {}
     for block, _, _, fills, *_ in entries:
         plan, height = block.plan, block.height
         for fill, _ in zip(cycle(fills), block.rows):
             if fill is not None:
-                rows.setdefault(fill, []).append((x, plan.width, (y, height)))
+                rows.setdefault(fill, []).append(Fill(x, y, plan.width, height, fill, None))
             for left, width, color in plan.backgrounds:
-                cells.setdefault(color, []).append((x + left, width, (y, height)))
+                own = Fill(x + left, y, width, height, color, None)
+                cells.setdefault(color, []).append(own)
             y += height
-    for color, backgrounds in chain(rows.items(), cells.items()):
-        for (left, width), alike in groupby(backgrounds, itemgetter(0, 1)):
-            yield Bands(left, width, [place for _, _, place in alike], color)
+    yield from chain.from_iterable((*rows.values(), *cells.values()))
 
 
 def _describe_outgrown(
