@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, inf
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks import boxes
@@ -347,66 +348,51 @@ class _GridFiller:
         tracks = [Track(width) for width in node.columns]
         self.widths = distribute_width(tracks, region.width - gaps, base=region.width)
         self.cells: list[PlacedBlock] = []
+        self.rows = 0  # of the stated height
         self.too_tall: LayoutProblem | None = None
 
     def fill(self) -> RowFragment | None:
         left = ceil((self.total - self.first) / max(len(self.widths), 1))
         if left <= 0 or not self.widths:
             return RowFragment([], 0.0, None)
-        filled = (
-            self._fill_even(left) if self.node.row_height is not None else self._fill_free(left)
-        )
+        self.rows = min(self._count_even(), left)
+        filled = self._fill_rows(left)
         if filled is None:
             return None
         rows, height = filled
+        if self.node.fills_columns:
+            self.cells.sort(key=attrgetter("x"), reverse=self.node.style.paragraph.is_rtl)
         after = self.first + rows * len(self.widths)
         resume = GridResume(after, self.rest) if self.rest or after < self.total else None
         is_split = bool(self.begun or self.rest)
         problem = self._check_width() or self.too_tall
         return RowFragment(self.cells, height, resume, problem, is_split=is_split)
 
-    def _fill_even(self, left: int) -> tuple[int, float] | None:
-        """Fill rows of the stated height, whose number is known in advance."""
-        node = self.node
-        assert node.row_height is not None
-        step = node.row_height + node.row_gap
-        fitting = left
-        if self.region.height != inf:
-            fitting = int((self.region.height + node.row_gap + EPSILON) / max(step, EPSILON))
-        if fitting < 1:
-            if not self.region.is_top:
-                return None
-            self.too_tall = self.context.too_tall(
-                node.source, needed=node.row_height, available=self.region.height
-            )
-        rows = min(max(fitting, 1), left)
-        columns = len(self.widths)
-        for inside in range(rows * columns):
-            child = self._child_at(inside)
-            if node.fills_columns:
-                column, row = divmod(inside, rows)
-            else:
-                row, column = divmod(inside, columns)
-            if child is not None:
-                self._place(child, column, row * step, node.row_height)
-        return rows, rows * step - node.row_gap
+    def _count_even(self) -> int:
+        """Return how many rows of the stated height fit, at least one."""
+        height, gap, room = self.node.row_height, self.node.row_gap, self.region.height
+        if height is None or room == inf:
+            return self.total
+        return max(int((room + gap + EPSILON) / max(height + gap, EPSILON)), 1)
 
-    def _fill_free(self, left: int) -> tuple[int, float] | None:
-        """Fill rows that are as high as their highest block."""
+    def _fill_rows(self, left: int) -> tuple[int, float] | None:
+        """Fill rows of the stated height, or as high as their highest block; return how many, and how high."""
         y = 0.0
         for row in range(left):
             room = self.region.height - y
             is_top = self.region.is_top and not row
             fragments = self._lay_out_row(row, inf, is_top=True)
-            height = _height_of(fragments)
-            is_too_tall = is_top or height > self.context.area.height + EPSILON
-            if height > room + EPSILON and is_too_tall:
-                parts = self._lay_out_row(row, room, is_top=is_top)
-                self.rest = self._find_rest(row, fragments, parts)
-                if any(parts) and any(self.rest) and _height_of(parts) <= room + EPSILON:
-                    fragments, height = parts, _height_of(parts)
-                else:
-                    self.rest = ()
+            height = self.node.row_height
+            if height is None:
+                height = _height_of(fragments)
+                is_too_tall = is_top or height > self.context.area.height + EPSILON
+                if height > room + EPSILON and is_too_tall:
+                    parts = self._lay_out_row(row, room, is_top=is_top)
+                    self.rest = self._find_rest(row, fragments, parts)
+                    if any(parts) and any(self.rest) and _height_of(parts) <= room + EPSILON:
+                        fragments, height = parts, _height_of(parts)
+                    else:
+                        self.rest = ()
             if height > room + EPSILON:
                 if row:
                     return row, y - self.node.row_gap
@@ -416,9 +402,12 @@ class _GridFiller:
                     self.node.source, needed=height, available=self.region.height
                 )
             for column, fragment in enumerate(fragments):
-                child = self._child_at(row * len(self.widths) + column)
+                child = self._child_at(row, column)
                 if fragment is not None and child is not None:
-                    self._add(child, column, y, fragment, height)
+                    if fragment.height > height + EPSILON:
+                        fragment.problem = self._describe_too_tall(child, fragment.height, height)
+                    cell = self.widths[column], height
+                    self.cells.append(PlacedBlock(self._left(column), y, fragment, child, cell))
             y += height + self.node.row_gap
             if self.rest:
                 return row, y - self.node.row_gap
@@ -428,11 +417,11 @@ class _GridFiller:
         """Return the blocks of a row, or what is left of them, as far as they fit."""
         found: list[StackFragment | None] = []
         for column, width in enumerate(self.widths):
-            child = self._child_at(row * len(self.widths) + column)
+            child = self._child_at(row, column)
             start = self._start_of(row, column)
             fragment = None
             if child is not None and start is not None:
-                region = Region(width, room, is_top)
+                region = Region(width, room, is_top, self.node.row_height)
                 resume = None if start is _BEGINNING else start
                 fragment = lay_out_stack(self.context, (child,), region, resume)
             found.append(fragment)
@@ -456,25 +445,16 @@ class _GridFiller:
             ]
         )
 
-    def _child_at(self, inside: int) -> nodes.Block | None:
-        """Return the block of a cell, counted from the first of this fragment."""
+    def _child_at(self, row: int, column: int) -> nodes.Block | None:
+        """Return the block of a cell of this fragment, stretched to a stated height."""
+        inside = row * len(self.widths) + column
+        if self.node.fills_columns:
+            inside = column * self.rows + row
         number = self.first + inside - self.node.skip
-        return self.children[number] if 0 <= number < len(self.children) else None
-
-    def _place(self, child: nodes.Block, column: int, y: float, height: float) -> None:
-        width = self.widths[column]
-        stretched = self._stretched(child, width, height)
-        fragment = lay_out_stack(self.context, (stretched,), Region(width, inf, True, height))
-        assert fragment is not None
-        if fragment.height > height + EPSILON:
-            fragment.problem = self._describe_too_tall(child, fragment.height, height)
-        self._add(stretched, column, y, fragment, height)
-
-    def _add(
-        self, child: nodes.Block, column: int, y: float, fragment: Fragment, height: float
-    ) -> None:
-        cell = self.widths[column], height
-        self.cells.append(PlacedBlock(self._left(column), y, fragment, child, cell))
+        if not 0 <= number < len(self.children):
+            return None
+        child, height = self.children[number], self.node.row_height
+        return child if height is None else self._stretched(child, self.widths[column], height)
 
     def _stretched(self, child: nodes.Block, width: float, height: float) -> nodes.Block:
         """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""
