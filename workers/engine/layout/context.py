@@ -143,6 +143,14 @@ class UnbrokenFragment(WholeFragment):
     first_baseline: ClassVar[None] = None
 
 
+@dataclass(slots=True)
+class DrawnFragment(UnbrokenFragment):
+    """A fragment that a function draws, given a canvas and its upper left corner."""
+
+    draw: Callable[[PageCanvas, float, float], None]
+    height: float = 0.0
+
+
 _WIDTHS: Final[Kind[AnyBlock, tuple[float, float]]] = Kind(Lifetime.WIDTHS)
 _WARNINGS: Final[Kind[str, None]] = Kind()
 

@@ -15,6 +15,7 @@ from workers.engine.diagnostics import Severity
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
+    DrawnFragment,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -45,23 +46,10 @@ def is_positioned(block: AnyBlock) -> bool:
     return type(block) is Container and block.position is not None
 
 
-@dataclass(slots=True)
-class PositionedFragment(UnbrokenFragment):
-    """A positioned box, without height in the flow."""
-
-    context: LayoutContext
-    node: Container
-    height: float = 0.0
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the box at its offsets, regardless of the given point."""
-        draw_positioned(self.context, self.node, canvas)
-
-
-def make_positioned(context: LayoutContext, node: AnyBlock) -> PositionedFragment:
-    """Return the fragment of a positioned block."""
+def make_positioned(context: LayoutContext, node: AnyBlock) -> Fragment:
+    """Return the fragment of a positioned block: without height, and drawn at its offsets."""
     assert isinstance(node, Container)
-    return PositionedFragment(context, node)
+    return DrawnFragment(lambda canvas, _x, _y: draw_positioned(context, node, canvas))
 
 
 def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas) -> None:
@@ -224,20 +212,15 @@ def make_out_of_flow(context: LayoutContext, block: AnyBlock) -> Fragment | None
     """Return the fragment of a block that is out of flow here, None for one in the flow."""
     if is_positioned(block):
         return make_positioned(context, block)
-    return FloatAnchor(block) if context.places_floats and is_out_of_flow(block) else None
+    if not (context.places_floats and is_out_of_flow(block)):
+        return None
 
+    def draw(canvas: PageCanvas, _x: float, _y: float) -> None:
+        """Record the figure; in the structure tree it stands where it is written."""
+        with canvas.part(block, "Div"):
+            canvas.add_float(block)
 
-@dataclass(slots=True)
-class FloatAnchor(UnbrokenFragment):
-    """The place where a figure that floats is written; in the structure tree it stands here."""
-
-    node: AnyBlock
-    height: float = 0.0
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Record the figure."""
-        with canvas.part(self.node, "Div"):
-            canvas.add_float(self.node)
+    return DrawnFragment(draw)
 
 
 @dataclass(slots=True)

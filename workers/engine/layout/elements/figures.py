@@ -25,6 +25,7 @@ from workers.engine.layout.blocks.boxes import (
 from workers.engine.layout.context import (
     EPSILON,
     ContentProblem,
+    DrawnFragment,
     Fonts,
     Fragment,
     LayoutContext,
@@ -53,16 +54,9 @@ MIN_TEXT_SIZE: Final = 4.0  # points; smaller text below a bar code is illegible
 SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
 
 
-@dataclass(slots=True)
-class EmptyFragment(UnbrokenFragment):
-    """A figure that cannot be drawn; its problem is reported at its place."""
-
-    problem: LayoutProblem | None
-    height: float = 0.0
-
-    def draw(self, canvas: PageCanvas, _x: float, _y: float) -> None:
-        """Report the problem."""
-        canvas.report(self.problem)
+def _fail(problem: LayoutProblem | None) -> Fragment:
+    """Return a figure that cannot be drawn; its problem is reported at its place."""
+    return DrawnFragment(lambda canvas, _x, _y: canvas.report(problem))
 
 
 @dataclass(slots=True)
@@ -161,7 +155,7 @@ def lay_out_image(
         return context.lay_out(fallback, region, resume)
     prepared = find_picture(context, node.picture, node.source)
     if isinstance(prepared, ContentProblem):
-        return EmptyFragment(_describe_missing(context, node, prepared))
+        return _fail(_describe_missing(context, node, prepared))
     used_box = resolve_box(context, node.style.box, region)
     width, height = _size(node, used_box, region, (prepared.width_points, prepared.height_points))
     used_box = with_own_width(
@@ -178,7 +172,7 @@ def lay_out_barcode(
     """Lay out a bar code; an invalid value is a problem."""
     symbol = _encode(context, node)
     if isinstance(symbol, ContentProblem):
-        return EmptyFragment(_describe(context, node, symbol))
+        return _fail(_describe(context, node, symbol))
     used_box = resolve_box(context, node.style.box, region)
 
     def find_size(natural: tuple[float, float]) -> tuple[float, float]:
@@ -206,7 +200,7 @@ def lay_out_barcode(
     if (node.dpi is not None or node.reduction) and module > 0:
         fitted = barcodes.fit_to_dots(symbol, module, node)
         if isinstance(fitted, ContentProblem):
-            return EmptyFragment(_describe(context, node, fitted))
+            return _fail(_describe(context, node, fitted))
         fragment = BarcodeFragment(node, *fitted, width, height, caption)
     else:
         fragment = BarcodeFragment(node, symbol, module, width, height, caption)

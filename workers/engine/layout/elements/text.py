@@ -12,19 +12,19 @@ from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.context import (
     EPSILON,
+    DrawnFragment,
     Fragment,
     LayoutContext,
     LayoutProblem,
     PageCanvas,
     Region,
     Resume,
-    UnbrokenFragment,
     describe_element,
     format_mm,
     plain_text,
     shorten_value,
 )
-from workers.engine.layout.display import Item, LinkArea, Owner, Stroke
+from workers.engine.layout.display import LinkArea, Stroke
 from workers.engine.layout.lines.breaking import break_lines, measure_inlines, remember_lines
 from workers.engine.layout.lines.drawing import add_ellipsis, draw_lines, make_glyphs
 from workers.engine.layout.lines.fragments import (
@@ -388,27 +388,17 @@ class ShownLines:
         return True
 
 
-@dataclass(slots=True)
-class RuleFragment(UnbrokenFragment):
-    """A rule across its container."""
-
-    node: Rule
-    width: float
-    height: float
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the rule through the middle of its height."""
-        middle = y + self.height / 2
-        items: list[Item] = canvas.items
-        owner: Owner = None  # a rule is an artifact (ISO 32000-2, 14.8.2.2)
-        draw_border(items, self.node.border, (x, middle), (x + self.width, middle), owner)
-
-
 def lay_out_rule(
     _context: LayoutContext, node: Rule, region: Region, _resume: Resume
 ) -> Fragment | None:
-    """Lay out a rule."""
-    return RuleFragment(node, region.width, node.border.width)
+    """Lay out a rule across its container."""
+
+    def draw(canvas: PageCanvas, x: float, y: float) -> None:
+        middle = y + node.border.width / 2
+        # A rule is an artifact (ISO 32000-2, 14.8.2.2).
+        draw_border(canvas.items, node.border, (x, middle), (x + region.width, middle), None)
+
+    return DrawnFragment(draw, node.border.width)
 
 
 def measure_paragraph(context: LayoutContext, node: Paragraph) -> tuple[float, float]:

@@ -9,7 +9,6 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, pairwise
 from typing import Final
@@ -136,8 +135,10 @@ def break_lines(
         AuthoringError: The text is too long.
     """
     metrics = Strut.of(base, style, context.fonts.find(base))
-    found = _LineCollector([], [], [])
-    lines = found.lines
+    lines: list[Line] = []
+    starts: list[BoxPosition] = []
+    strips: list[int] = []
+    found = Lines(lines, starts, strips, width=width, start=start)
     indents: tuple[float, ...] = (style.indent + marker_width,) if start is None else ()
     begin = None if start is None else start.position
     initial = None
@@ -149,7 +150,7 @@ def break_lines(
     for number, (hlist, following) in enumerate(pairwise(hlists)):
         if hlist is None or (start is not None and number < start.list_index):
             continue
-        found.strips.append(len(lines))
+        strips.append(len(lines))
         if style.hanging:
             is_first = number == 0 and begin is None
             hlist.hanging = find_hanging(
@@ -159,49 +160,20 @@ def break_lines(
                 is_first=is_first,
                 is_last=following is None,
             )
-        for line in _break_list(hlist, style, width, indents, metrics, found, begin):
+        for place, line in _break_list(hlist, style, width, indents, metrics, found, begin):
+            starts.append(place)
             lines.append(line)
             indents = indents[1:]
         begin = None
-    closed = found.close(width, start)
-    if initial is None or start is not None:
-        return closed
-    room = width if style.is_rtl else None
-    attached = initial.attach(lines, metrics, style.indent + marker_width, room)
-    return replace(closed, lines=attached, together=min(initial.beside, len(attached)))
-
-
-@dataclass(slots=True)
-class _LineCollector:
-    """Lines of a paragraph while it is being broken, as in `Lines`."""
-
-    lines: list[Line]
-    starts: list[BoxPosition]
-    strips: list[int]
-    widest: float = 0.0
-    widest_text: str = ""
-    broken: BrokenFigure | None = None
-
-    @property
-    def bottom(self) -> float:
-        """The lower edge of the last line, in points."""
-        return self.lines[-1].y + self.lines[-1].height if self.lines else 0.0
-
-    def close(self, width: float, start: InlinePosition | None) -> Lines:
-        """Return the lines as immutable tuples, which take least memory."""
-        is_plain = (
-            len(self.lines) == 1 and self.starts[0] == EMPTY_LIST_START and self.strips == [0]
-        )
-        return Lines(
-            tuple(self.lines),
-            SINGLE_START if is_plain else tuple(self.starts),
-            SINGLE_LIST if is_plain else tuple(self.strips),
-            self.widest,
-            self.widest_text,
-            width,
-            start,
-            broken=self.broken,
-        )
+    # Tuples take least memory.
+    found.lines, found.starts, found.list_starts = tuple(lines), tuple(starts), tuple(strips)
+    if found.starts == SINGLE_START and found.list_starts == SINGLE_LIST:
+        found.starts, found.list_starts = SINGLE_START, SINGLE_LIST
+    if initial is not None and start is None:
+        room = width if style.is_rtl else None
+        found.lines = initial.attach(lines, metrics, style.indent + marker_width, room)
+        found.together = min(initial.beside, len(lines))
+    return found
 
 
 def measure_inlines(
@@ -233,21 +205,21 @@ def _break_list(
     width: float,
     indents: tuple[float, ...],
     metrics: Strut,
-    result: _LineCollector,
+    result: Lines,
     begin: BoxPosition | None,
-) -> Iterator[Line]:
+) -> Iterator[tuple[BoxPosition, Line]]:
+    """Yield the lines of a list with their starts; `result` has those before."""
     count = len(hlist.texts)
     indent = indents[0] if indents else 0.0
     if not count:
-        result.starts.append(EMPTY_LIST_START)
-        yield _build_empty_line(hlist, style, metrics, indent)._replace(y=result.bottom)
+        line = _build_empty_line(hlist, style, metrics, indent)._replace(y=result.height)
+        yield EMPTY_LIST_START, line
         return
     start = begin or BoxPosition(0, 0, hlist.lefts[0])
     builder = LineBuilder(hlist, style, metrics, width)
     if hlist.hanging is None and hlist.rights[-1] <= start.x + (width - indent) + EPSILON:
-        result.starts.append(start)
         end = BoxPosition(count - 1, -1, hlist.rights[-1])
-        yield builder.build(start, end, indent, result.bottom)
+        yield start, builder.build(start, end, indent, result.height)
     else:
         yield from _break_long_list(hlist, style, width, indents, builder, result, start)
 
@@ -258,9 +230,9 @@ def _break_long_list(
     width: float,
     indents: tuple[float, ...],
     builder: LineBuilder,
-    result: _LineCollector,
+    result: Lines,
     start: BoxPosition,
-) -> Iterator[Line]:
+) -> Iterator[tuple[BoxPosition, Line]]:
     count = len(hlist.texts)
     breakpoints = hlist.breakpoints()
     rights = _least_rights(hlist)
@@ -271,14 +243,13 @@ def _break_long_list(
     chooser = _LineChooser(hlist, style, breakpoints, width)
     while True:
         for box in total_fit(start, indents) if total_fit else ():
-            result.starts.append(start)
             end = BoxPosition(box, -1, hlist.rights[box])
-            yield builder.build(start, end, indents[0] if indents else 0.0, result.bottom)
+            indent = indents[0] if indents else 0.0
+            yield start, builder.build(start, end, indent, result.height)
             if box == count - 1:
                 return
             start = BoxPosition(box + 1, 0, hlist.lefts[box + 1])
             indents = indents[1:]
-        result.starts.append(start)
         indent = indents[0] if indents else 0.0
         at = bisect_left(breakpoints, start.box)
         available = width - indent
@@ -301,18 +272,18 @@ def _break_long_list(
             result.broken = result.broken or _find_broken(hlist, breakpoints, at, last_space)
         elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
             result.broken = result.broken or _find_broken(hlist, breakpoints, at)
-            yield builder.build(start, cut, indent, result.bottom)
+            yield start, builder.build(start, cut, indent, result.height)
             start = characters.begin_after(cut)
             indents = indents[1:]
             continue
         else:
             end = BoxPosition(breakpoints[at], -1, hlist.rights[breakpoints[at]])
             following = breakpoints[at] + 1
-        line = builder.build(start, end, indent, result.bottom)
+        line = builder.build(start, end, indent, result.height)
         if line.width > available + EPSILON and line.width > result.widest:
             result.widest = line.width
             result.widest_text = "".join(fragment.text for fragment in line.fragments)
-        yield line
+        yield start, line
         if following == count:
             return
         start = BoxPosition(following, 0, hlist.lefts[following])
