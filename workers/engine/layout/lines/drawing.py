@@ -274,26 +274,30 @@ def draw_lines(
 
 
 def make_glyphs(
-    glyph_style: GlyphStyle, text: str, x: float, baseline: float, owner: Owner
-) -> Item:
-    """Return text of one glyph style as a display item; `x` and `baseline` in points."""
-    style, width = glyph_style.style, glyph_style.measure(text)
+    glyph_style: GlyphStyle,
+    text: str,
+    x: float,
+    baseline: float,
+    owner: Owner,
+    width: float | None = None,
+    word_spacing: float = 0.0,
+) -> GlyphRun | ShapedRun:
+    """Return text of one glyph style as a display item; `x` and `baseline` in points.
+
+    `width` is that of a justified text, whose spaces are wider by `word_spacing`.
+    """
+    style, face, size = glyph_style.style, glyph_style.face, glyph_style.style.size
+    y, color, spacing = baseline - style.rise, style.color, style.letter_spacing
+    if width is None:
+        width = glyph_style.measure(text)
     if glyph_style.is_shaped:
-        return _make_shaped_glyphs(glyph_style, text, x, baseline, width, 0.0, owner)
+        clusters = tuple(place_clusters(glyph_style, text, word_spacing))
+        return ShapedRun(x, y, face, size, color, clusters, text, width, owner)
     shown = glyph_style.encodable(text)
-    return GlyphRun(
-        x,
-        baseline - style.rise,
-        glyph_style.face,
-        style.size,
-        style.color,
-        glyph_style.face.encode(shown),
-        text,
-        width,
-        owner,
-        style.letter_spacing,
-        shown,
-    )
+    codes = _encode(face, shown, size, word_spacing)
+    if face.is_ideographic:
+        spacing += word_spacing
+    return GlyphRun(x, y, face, size, color, codes, text, width, owner, spacing, shown)
 
 
 def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner: Owner) -> None:
@@ -308,43 +312,20 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
         if isinstance(glyph_style, AtomicInline):
             _draw_atomic_inline(canvas, glyph_style, left, baseline - glyph_style.ascent, base)
             continue
-        style, face, link, _, is_shaped, joined, _ = glyph_style
+        style, link = glyph_style.style, glyph_style.link
         if tree is not None and isinstance(base, int):
             owner = tree.owner_of(base, link, style.lang)
-        size = style.size
         if style.background is not None:
             canvas.items.append(_make_background(glyph_style, left, baseline, width, owner))
-        if is_shaped:
-            canvas.items.append(
-                _make_shaped_glyphs(glyph_style, text, left, baseline, width, word_spacing, owner)
-            )
-            if fragment is last:
-                end = left if glyph_style.level % 2 else left + width
-                canvas.items.append(make_glyphs(glyph_style, " ", end, baseline, owner))
-        else:
-            letter_spacing = style.letter_spacing
-            shown = text if joined is None else joined[text]
-            codes = _encode(face, shown, size, word_spacing)
-            if face.is_ideographic:
-                letter_spacing += word_spacing
-            said = text
-            if fragment is last:
-                codes, said, shown = face.append_space(codes), text + " ", shown + " "
-            canvas.items.append(
-                GlyphRun(
-                    left,
-                    baseline - style.rise,
-                    face,
-                    size,
-                    style.color,
-                    codes,
-                    said,
-                    width,
-                    owner,
-                    letter_spacing,
-                    shown,
-                )
-            )
+        run = make_glyphs(glyph_style, text, left, baseline, owner, width, word_spacing)
+        canvas.items.append(run)
+        if fragment is last and isinstance(run, GlyphRun):
+            codes = run.face.append_space(run.codes)
+            spaced = run._replace(codes=codes, text=text + " ", encoded=run.encoded + " ")
+            canvas.items[-1] = spaced
+        elif fragment is last:
+            end = left if glyph_style.level % 2 else left + width
+            canvas.items.append(make_glyphs(glyph_style, " ", end, baseline, owner))
         if style.decoration != "none":
             canvas.items.append(_make_decoration(glyph_style, left, baseline, width, owner))
         if link is not None:
@@ -417,21 +398,6 @@ def _mark_hyphen(canvas: PageCanvas, tree: LogicalStructure, line: Line, baselin
     assert isinstance(last.owner, int)
     owner = tree.add_actual_text(last.owner, SOFT_HYPHEN)
     canvas.items.append(make_glyphs(glyph_style, "-", last.x + last.width - width, baseline, owner))
-
-
-def _make_shaped_glyphs(
-    glyph_style: GlyphStyle,
-    text: str,
-    x: float,
-    baseline: float,
-    width: float,
-    word_spacing: float,
-    owner: Owner,
-) -> ShapedRun:
-    style = glyph_style.style
-    clusters = tuple(place_clusters(glyph_style, text, word_spacing))
-    y = baseline - style.rise
-    return ShapedRun(x, y, glyph_style.face, style.size, style.color, clusters, text, width, owner)
 
 
 def _make_background(
