@@ -15,7 +15,7 @@ stack returns None, and at the top of an area the `avoid` is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf
@@ -185,9 +185,16 @@ class PlacedFragment(NamedTuple):
     has_auto_margin: bool  # margin-top="auto"
 
 
+# Draws the marker or number beside a first baseline; given the upper left corner of the stack.
+DrawLabel = Callable[[PageCanvas, float, float, float | None], None]
+
+
 @dataclass(slots=True)
 class StackFragment:
-    """Blocks below each other; `bottom_margin_after` is the bottom margin of the last one."""
+    """Blocks below each other; `bottom_margin_after` is the bottom margin of the last one.
+
+    That of an item or note has a label, and `left` points beside its blocks.
+    """
 
     placed: list[PlacedFragment]
     height: float
@@ -195,6 +202,9 @@ class StackFragment:
     forced: str = ""
     bottom_margin_after: float = 0.0
     problem: LayoutProblem | None = None
+    label: DrawLabel | None = None
+    item: nodes.ListItem | None = None  # whose body the blocks are
+    left: float = 0.0
 
     @property
     def first_baseline(self) -> float | None:
@@ -211,10 +221,13 @@ class StackFragment:
         return foot_height_of(self.placed[-1].fragment) if self.placed else 0.0
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the blocks."""
+        """Draw the label and the blocks."""
         canvas.report(self.problem)
-        for _, offset, fragment, block, _ in self.placed:
-            canvas.draw_block(block, fragment, x, y + offset)
+        if self.label is not None and not canvas.is_dry_run:
+            self.label(canvas, x, y, self.first_baseline)
+        with nullcontext() if self.item is None else canvas.part(self.item, "LBody"):
+            for _, offset, fragment, block, _ in self.placed:
+                canvas.draw_block(block, fragment, x + self.left, y + offset)
 
     def find_overflow(self, room: float) -> tuple[nodes.Source, str] | None:
         """Return the first block that reaches below a height, with its first words."""
@@ -246,7 +259,8 @@ class StackFragment:
             if fragment.height < placed.fragment.height - EPSILON:
                 break
         height = kept[-1].y + kept[-1].fragment.height if kept else self.height
-        return StackFragment(kept, min(height, self.height))
+        label = self.label, self.item, self.left
+        return StackFragment(kept, min(height, self.height), None, "", 0.0, None, *label)
 
 
 class PlacedBlock(NamedTuple):

@@ -6,25 +6,17 @@ before the item's edge. Notes have their number inside; they are at the bottom o
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Final, Self
+from typing import Final
 
 from workers.engine.layout.blocks.stacks import lay_out_children
-from workers.engine.layout.context import (
-    Fragment,
-    LayoutContext,
-    PageCanvas,
-    Region,
-    Resume,
-    WholeFragment,
-)
+from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
 from workers.engine.layout.elements.text import NUMBER_GAP, measure_label, set_number
 from workers.engine.layout.lines.drawing import draw_lines, make_glyphs
-from workers.engine.layout.lines.fragments import GlyphStyle, Line, line_metrics, make_glyph_style
+from workers.engine.layout.lines.fragments import Line, line_metrics, make_glyph_style
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.syntax.identifiers import is_in_arabic_script
 from workers.engine.tree.expressions.running_text import apply_text_transform
@@ -51,105 +43,41 @@ from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
 MARKER_GAP: Final = 0.4  # em
 
 
-@dataclass(slots=True)
-class _MarkedFragment(WholeFragment, ABC):
-    """The content of an item or note, which has a label beside the first line of its first fragment."""
-
-    content: Fragment
-    width: float
-
-    @property
-    def height(self) -> float:
-        """The height of the content, or of a line for an item without content, in points."""
-        return self.content.height
-
-    @property
-    def resume(self) -> Resume:
-        """The resume position of the content, None when it is finished."""
-        return self.content.resume
-
-    @property
-    def forced(self) -> str:
-        """The forced break that ended the fragment, empty for none."""
-        return self.content.forced
-
-    @property
-    def first_baseline(self) -> float | None:
-        """The distance from the top to the first baseline, in points, None without text."""
-        return self.content.first_baseline
-
-    def truncate(self, room: float, *, is_cut: bool = False) -> Self | None:
-        """Return the item or note with truncated content."""
-        content = self.content.truncate(room, is_cut=is_cut)
-        return None if content is None else replace(self, content=content)
-
-    @abstractmethod
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the label and the content."""
-
-
-@dataclass(slots=True)
-class ItemFragment(_MarkedFragment):
-    """The content of an item, with its marker beside the first line of the first fragment."""
-
-    node: ListItem
-    marker: tuple[tuple[GlyphStyle, str], float]  # and the baseline of an item without text
-    has_marker: bool
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the marker and the content."""
-        if self.has_marker:
-            (glyph_style, marker), alone = self.marker
-            baseline = self.content.first_baseline
-            gap = MARKER_GAP * glyph_style.style.size
-            is_rtl = self.node.style.paragraph.is_rtl
-            left = x + self.width + gap if is_rtl else x - gap - glyph_style.measure(marker)
-            line = y + (alone if baseline is None else baseline)
-            with canvas.part(self.node, "Lbl"):
-                owner = canvas.owner_of(self.node)
-                canvas.items.append(make_glyphs(glyph_style, marker, left, line, owner))
-        with canvas.part(self.node, "LBody"):
-            self.content.draw(canvas, x, y)
-
-
-@dataclass(slots=True)
-class NoteFragment(_MarkedFragment):
-    """A fragment of a note; its lines are indented by `hanging_indent` points beside the number."""
-
-    node: Note
-    number: Line | None
-    hanging_indent: float
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the number and the content."""
-        is_rtl = self.node.style.paragraph.is_rtl
-        if self.number is not None and not canvas.is_dry_run:
-            left = x + self.width - self.number.width if is_rtl else x
-            baseline = self.content.first_baseline
-            down = 0.0 if baseline is None else baseline - self.number.baseline
-            with canvas.part(self.node, "Lbl"):
-                draw_lines(canvas, (self.number,), left, y + down, self.node)
-        self.content.draw(canvas, x if is_rtl else x + self.hanging_indent, y)
-
-
 def lay_out_item(
     context: LayoutContext, node: ListItem, region: Region, resume: Resume
 ) -> Fragment | None:
-    """Lay out one item."""
+    """Lay out one item; one without content is as high as a line."""
     fragment = lay_out_children(context, node, region, resume)
     if fragment is None:
         return None
-    style = node.style
-    face = context.fonts.split(style.text, node.marker or "-")[0][0]
-    height, baseline = line_metrics(style.text, style.paragraph, context.fonts)
-    has_marker = bool(node.marker) and resume is None
-    if has_marker and not node.children:
-        fragment.height = height
-    marker = (
-        make_glyph_style(style.text, face),
-        _mirror_marker(node.marker) if style.paragraph.is_rtl else node.marker,
-    )
-    return ItemFragment(fragment, region.width, node, (marker, baseline), has_marker)
+    if not node.marker or resume is not None:
+        return replace(fragment, item=node)
+    if not node.children:
+        fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
+    label = partial(_draw_marker, context, node, region.width)
+    return replace(fragment, item=node, label=label)
+
+
+def _draw_marker(
+    context: LayoutContext,
+    node: ListItem,
+    width: float,
+    canvas: PageCanvas,
+    x: float,
+    y: float,
+    baseline: float | None,
+) -> None:
+    """Draw the marker of an item of some width."""
+    style, is_rtl = node.style, node.style.paragraph.is_rtl
+    glyph_style = make_glyph_style(style.text, context.fonts.split(style.text, node.marker)[0][0])
+    marker = _mirror_marker(node.marker) if is_rtl else node.marker
+    gap = MARKER_GAP * style.text.size
+    left = x + width + gap if is_rtl else x - gap - glyph_style.measure(marker)
+    if baseline is None:
+        baseline = line_metrics(style.text, style.paragraph, context.fonts)[1]
+    with canvas.part(node, "Lbl"):
+        owner = canvas.owner_of(node)
+        canvas.items.append(make_glyphs(glyph_style, marker, left, y + baseline, owner))
 
 
 def _mirror_marker(marker: str) -> str:
@@ -169,8 +97,26 @@ def lay_out_note(
         return None
     if not node.children:
         fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
-    shown = number if resume is None else None
-    return NoteFragment(fragment, region.width, node, shown, hanging_indent)
+    left = 0.0 if node.style.paragraph.is_rtl else hanging_indent
+    if number is None or resume is not None:
+        return replace(fragment, left=left)
+    return replace(fragment, left=left, label=partial(_draw_number, node, number, region.width))
+
+
+def _draw_number(
+    node: Note,
+    number: Line,
+    width: float,
+    canvas: PageCanvas,
+    x: float,
+    y: float,
+    baseline: float | None,
+) -> None:
+    """Draw the number of a note of some width."""
+    left = x + width - number.width if node.style.paragraph.is_rtl else x
+    down = 0.0 if baseline is None else baseline - number.baseline
+    with canvas.part(node, "Lbl"):
+        draw_lines(canvas, (number,), left, y + down, node)
 
 
 def measure_note(context: LayoutContext, node: Note) -> tuple[float, float]:
