@@ -312,21 +312,20 @@ class PageCanvas:
             return None
         if self.structure is None:
             return self.owner_of(node)
-        page = self.page
-        outside = page.bleed + page.slug
-        left, top = box.x + outside, page.height - box.y + outside
-        return self.structure.add_figure(node, alt, (left, top - box.height, left + box.width, top))
+        return self.structure.add_figure(node, alt, self._on_sheet(box))
 
     def add_field(self, node: nodes.FormField, area: Bounds | None) -> Owner:
         """Return the owner of a form field; `area` is the box of one that is not interactive."""
         if self.is_artifact or self.structure is None:
             return self.owner_of(node)
-        if area is None:
-            return self.structure.add_field(node)
+        return self.structure.add_field(node, None if area is None else self._on_sheet(area))
+
+    def _on_sheet(self, area: Bounds) -> tuple[float, float, float, float]:
+        """Return the left, bottom, right and upper edges of a rectangle on the sheet."""
         x, y, width, height = area
         outside = self.page.bleed + self.page.slug
         left, top = x + outside, self.page.height - y + outside
-        return self.structure.add_field(node, (left, top - height, left + width, top))
+        return left, top - height, left + width, top
 
     def add_box(self, node: nodes.SourceNode, area: Bounds) -> Owner:
         """Return the owner of a node's box, whose border box is `area`."""

@@ -223,26 +223,6 @@ def make_out_of_flow(context: LayoutContext, block: AnyBlock) -> Fragment | None
     return DrawnFragment(draw)
 
 
-@dataclass(slots=True)
-class RotatedFragment(UnbrokenFragment):
-    """A fragment on its side; the fragment inside rotates its drawing about its centre."""
-
-    fragment: Fragment
-    width: float  # of the fragment inside, so its height in the flow
-    problem: LayoutProblem | None = None
-
-    @property
-    def height(self) -> float:
-        """The height in the flow, which is the width of the rotated fragment, in points."""
-        return self.width
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the fragment centred in the space it takes."""
-        canvas.report(self.problem)
-        shift = (self.fragment.height - self.width) / 2
-        self.fragment.draw(canvas, x + shift, y - shift)
-
-
 def lay_out_rotated(
     context: LayoutContext, block: Any, region: Region, _resume: Resume
 ) -> Fragment | None:
@@ -252,14 +232,21 @@ def lay_out_rotated(
         return None
     fragment = context.layouts[type(block)](context, block, Region(width), None)
     assert fragment is not None
-    turned = RotatedFragment(fragment, width)
+    problem: LayoutProblem | None = None
     if fragment.height > region.width + EPSILON:
-        turned.problem = context.too_wide(
+        problem = context.too_wide(
             block.source, needed=fragment.height, available=region.width, advice="Make it lower."
         )
     elif width > region.height + EPSILON:
-        turned.problem = context.too_tall(block.source, needed=width, available=region.height)
-    return turned
+        problem = context.too_tall(block.source, needed=width, available=region.height)
+    shift = (fragment.height - width) / 2
+
+    def draw(canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the fragment, which is rotated about its centre, centred in the space it takes."""
+        canvas.report(problem)
+        fragment.draw(canvas, x + shift, y - shift)
+
+    return DrawnFragment(draw, width)
 
 
 _MIN_GAP: Final = mm(3)  # above the box, free for the scissors on its upper edge
