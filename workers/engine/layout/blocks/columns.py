@@ -7,7 +7,7 @@ the content just fits: the height of the tallest column (CSS Multi-column 1, 7).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from operator import attrgetter
@@ -78,10 +78,9 @@ def lay_out_columns(
         fragment = lay_out_children(context, node, region, resume)
         if fragment is None:
             return None
-        whole = ColumnsFragment(
-            columns, [(0.0, fragment)], fragment.height, fragment.resume, fragment.forced
-        )
-        return replace(whole, problem=_describe_nested(context, node.source))
+        ends = fragment.height, fragment.resume, fragment.forced
+        problem = _describe_nested(context, node.source)
+        return ColumnsFragment(columns, [(0.0, fragment)], *ends, problem)
     blocks, collapses_top = node.children, collapses_child_margins(node.style.box)
     context = context._replace(is_in_columns=True).inside(node.source)
     if region.height == inf and region.bottom is not None and not columns.is_balanced:

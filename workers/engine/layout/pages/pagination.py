@@ -13,7 +13,7 @@ their place, and the area is filled again only where not.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, NamedTuple, NoReturn
 
@@ -394,20 +394,18 @@ class _Paginator:
 
     def _measure_page(self, leader: _FlowProgress, plan: PagePlan) -> None:
         """Fill an open page for its height alone."""
-        before = [(each, replace(each)) for each in self.progress.values()]
+        before = self.progress
+        self.progress = {name: replace(each) for name, each in before.items()}
         self.is_measuring = True
         self._fill_areas(leader, plan)
-        self.is_measuring = False
+        self.is_measuring, self.progress = False, before
         _close(plan)
         plan.filled_areas.clear()
-        for each, saved in before:
-            for attribute in fields(each):
-                setattr(each, attribute.name, getattr(saved, attribute.name))
 
     def _fill_areas(self, leader: _FlowProgress, plan: PagePlan) -> Sequence[Area | None]:
         page_area = find_page_area(plan)
         for each in self.progress.values():
-            each.is_leading = each is leader
+            each.is_leading = each.flow is leader.flow
             each.waits_for_next_page = not each.is_done and self._has_to_wait(each, plan)
         areas: Sequence[Area | None] = plan.master.areas or (None,)
         rectangles = [resolve_area(area, page_area) for area in areas]
