@@ -95,7 +95,7 @@ function BatchList({ account }: { account: Account }) {
                           </Narrow>
                         </th>
                         <td>
-                          <Status of={batch.status} />
+                          <Status of={batch.error ? "failed" : batch.status} />
                         </td>
                         <td>
                           <Progress of={batch} />

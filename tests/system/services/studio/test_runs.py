@@ -99,6 +99,14 @@ def test_a_run_without_files_says_why(page: Page, account):
     expect(page.get_by_text("There are no files yet: what was made is held.")).to_be_visible()
 
 
+def test_a_run_that_ended_without_its_result_is_listed_as_failed(page: Page, account):
+    cover = account.store_template(b"<document><flow><p>{{ gone }}</p></flow></document>")
+    batch = run(account, {"bundle": {"cover": cover}})
+    page.goto(page.url.partition("#")[0] + "#/batches")
+    row = page.get_by_role("row").filter(has_text=batch)
+    expect(row.get_by_text("Failed", exact=True)).to_be_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_a_run(sign_in, account, find_violations, scheme):
     batch = run(account, MISSING, rows=[*ROWS, *[{"to": {"zip": str(n)}} for n in range(40)]])
