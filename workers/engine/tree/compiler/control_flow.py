@@ -27,6 +27,7 @@ from workers.engine.syntax.nodes import (
 )
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
+from workers.engine.syntax.vocabulary.specs import FIELDS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
@@ -201,12 +202,23 @@ def _attributing_findings(scope: Scope, use: tuple[SourceLocation, str] | None) 
         findings.part_context = before
 
 
+# Of which a document has one at each place, with an anchor or a name of its own.
+_NOT_REPEATED: Final = frozenset({"toc", "index", "ref", "mark", "running", *FIELDS})
+
+
 def compile_controlled(
     element: Element, context: CompileContext, compile_inner: CompileInner
 ) -> NodeBuilder:
     """Compile an element with its `for` and `if`; the condition is evaluated in each iteration."""
     if isinstance(element, Expansion):
         return compile_expansion(element, context, compile_inner)
+    if context.is_page_time and element.tag in _NOT_REPEATED:
+        message = (
+            f"`{element.tag}` is not allowed in content that pages repeat: headers, footers, boxes of pages, "
+            "and heads and feet of tables"
+        )
+        context.findings.error("misplaced-element", message, element.location)
+        return sequence(())
     attributes = element.attributes
     spec = ELEMENTS.get(element.tag)
     if spec is None or "for" not in spec.attributes:  # reported by the checks, if it is given

@@ -9,7 +9,7 @@ from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.nodes import (
     Block,
@@ -51,17 +51,6 @@ def with_counters(element: Element, context: CompileContext, builder: NodeBuilde
         builder(scope, parent, out)
 
     return build
-
-
-def report_page_time(element: Element, context: CompileContext) -> NodeBuilder:
-    """Report an element that content repeated by pages may not contain; it builds nothing."""
-    context.findings.error(
-        "misplaced-element",
-        f"`{element.tag}` is not allowed in content that pages repeat: headers, footers, boxes of pages, "
-        "and heads and feet of tables",
-        element.location,
-    )
-    return sequence(())
 
 
 class BlockBuilder:

@@ -34,7 +34,6 @@ from workers.engine.tree.elements.block_builder import (
     compile_columns,
     compile_floating,
     compile_position,
-    report_page_time,
     with_counters,
 )
 from workers.engine.tree.elements.charts import FIGURES
@@ -49,7 +48,7 @@ from workers.engine.tree.elements.inlines import (
 from workers.engine.tree.elements.paragraphs import (
     _PARAGRAPH_ROLES,
     HEADING_ROLES,
-    compile_paragraph,
+    ParagraphBuilder,
     make_extras,
     style_for,
     wrap_in_ids,
@@ -250,8 +249,6 @@ _LETTER: Final = "index-letter"  # lies over index-1
 
 def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a table of contents."""
-    if context.is_page_time:
-        return report_page_time(element, context)
     common = BlockBuilder(element, context, "levels", "of", "leader")
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
@@ -270,8 +267,6 @@ def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
 
 def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index."""
-    if context.is_page_time:
-        return report_page_time(element, context)
     common, sheet = BlockBuilder(element, context), context.sheet
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
@@ -587,8 +582,6 @@ def _compile_block_anchor(
     compile_anchor: Callable[[Element, CompileContext], Callable[[Scope], str | None]],
 ) -> NodeBuilder:
     """Compile an index mark or a running value among blocks: an anchor before the next one."""
-    if context.is_page_time:
-        return report_page_time(element, context)
     note = compile_anchor(element, context)
     source, sheet = source_maker(element.location), context.sheet
 
@@ -604,7 +597,7 @@ def _compile_block_anchor(
 
 _Compile = Callable[[Element, CompileContext], NodeBuilder]
 _COMPILERS: Final[dict[str, _Compile]] = {
-    **dict.fromkeys(("p", *_PARAGRAPH_ROLES), compile_paragraph),
+    **dict.fromkeys(("p", *_PARAGRAPH_ROLES), ParagraphBuilder),
     **dict.fromkeys(_CONTAINERS, _compile_container),
     **dict.fromkeys(("ul", "ol"), compile_list),
     "row": _compile_row,

@@ -15,18 +15,14 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS
+from workers.engine.syntax.vocabulary.specs import FIELDS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import CompiledLoop, compile_controlled, compile_loop
 from workers.engine.tree.elements.block_builder import BlockBuilder
-from workers.engine.tree.elements.figures import (
-    FORM_FIELDS,
-    compile_barcode,
-    compile_field,
-    compile_image,
-)
+from workers.engine.tree.elements.figures import FieldBuilder, compile_barcode, compile_image
 from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -443,5 +439,5 @@ FIGURES: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {
     "img": compile_image,
     "barcode": compile_barcode,
     "chart": compile_chart,
-    **dict.fromkeys(FORM_FIELDS, compile_field),
+    **dict.fromkeys(FIELDS, FieldBuilder),
 }

@@ -143,7 +143,6 @@ def warn_of_signs(name: str, value: object, state: BuildState, location: SourceL
         state.findings.warn("qr-bill-value", message, location)
 
 
-FORM_FIELDS: Final = frozenset({"input", "textarea", "select", "signature"})
 MAX_VALUE: Final = 10_000  # characters; PDF/A allows strings of 32,767 bytes (ISO 19005-2, 6.1.13)
 MAX_OPTIONS: Final = 1_000  # of one field
 _NAMES: Final = (
@@ -162,16 +161,7 @@ _KINDS: Final = {
 }
 
 
-def compile_field(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile a form field."""
-    if context.is_page_time:
-        message = f"`{element.tag}` is not allowed in content that pages repeat: a field is in the file once"
-        context.findings.error("misplaced-element", message, element.location)
-        return sequence(())
-    return _FieldBuilder(element, context)
-
-
-class _FieldBuilder(BlockBuilder):
+class FieldBuilder(BlockBuilder):
     """Builds the node of one form field."""
 
     __slots__ = ("_kind", "_names", "_options")
@@ -187,6 +177,7 @@ class _FieldBuilder(BlockBuilder):
         )
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        """Append the field."""
         own = self.compute(scope, parent)
         state = scope.state
         errors_before = state.findings.error_count

@@ -17,7 +17,7 @@ from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.elements.block_builder import read_id, report_page_time
+from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.charts import FIGURES
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.expressions.running_text import (
@@ -165,10 +165,6 @@ def _build_break(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
     scope.collector.add_break(parent.style.text)
 
 
-def _compile_formatting(element: Element, context: CompileContext) -> NodeBuilder:
-    return _FormattingBuilder(element, context)
-
-
 class _FormattingBuilder:
     """Builds the content of a formatting element or of a link."""
 
@@ -200,8 +196,6 @@ class _FormattingBuilder:
 
 def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `ref`."""
-    if context.is_page_time:
-        return report_page_time(element, context)
     element_style = context.compile_style(element, is_inline=True)
     identity, target, show = context.compile_attributes(element, "id", "to", "show")
     source = source_maker(element.location)
@@ -223,8 +217,6 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
 
 def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index mark: an anchor, and the text in it."""
-    if context.is_page_time:
-        return report_page_time(element, context)
     mark = _FormattingBuilder(element, context)
     note = compile_index_anchor(element, context)
 
@@ -257,8 +249,6 @@ def compile_index_anchor(
 
 def _compile_running_value(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a running value in a line: an anchor."""
-    if context.is_page_time:
-        return report_page_time(element, context)
     note = compile_running_anchor(element, context)
 
     def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
@@ -348,5 +338,5 @@ _COMPILERS: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] =
     "mark": _compile_index_mark,
     "running": _compile_running_value,
     "footnote": compile_footnote,
-    **dict.fromkeys(("group", *FORMATTING), _compile_formatting),
+    **dict.fromkeys(("group", *FORMATTING), _FormattingBuilder),
 }

@@ -9,7 +9,7 @@ from typing import Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.elements.inlines import (
@@ -36,18 +36,10 @@ HEADING_ROLES: Final = {
 _PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": nodes.Role.CODE, "caption": nodes.Role.CAPTION}
 
 
-def compile_paragraph(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile a paragraph, heading, `pre` or caption."""
-    made = _ParagraphBuilder(element, context)
-    made.inner = compile_inlines(element.children, context, owner=element)
-    return made
-
-
-class _ParagraphBuilder(BlockBuilder):
-    """Builds a paragraph. A class with slots, as a document may have half a million."""
+class ParagraphBuilder(BlockBuilder):
+    """Builds a paragraph, heading, `pre` or caption. A class with slots, as a document may have half a million."""
 
     __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "sheet", "span")
-    inner: NodeBuilder
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
@@ -61,8 +53,10 @@ class _ParagraphBuilder(BlockBuilder):
         self.kind = HEADINGS if is_heading else ""
         if element.tag == "caption":
             self.kind = FIGURE if context.is_in_figure else TABLE
+        self.inner = compile_inlines(element.children, context, owner=element)
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        """Append the paragraph."""
         computed = self.compute(scope, parent)
         names = [name for name in (self.read_id(scope),) if name is not None]
         numbering = computed.style.numbering
