@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal, localcontext
+from functools import partial
 from heapq import heappop, heappush
 from typing import Final
 
@@ -130,16 +131,9 @@ class CompiledTemplate:
         self._profiles: ConformanceProfiles = (
             read_attribute(root, "profile") or ConformanceProfiles()
         )
-        self._output_intent: str | None = read_attribute(root, "output-intent")
         is_tagged = bool(read_attribute(root, "tagged"))
-        self._requires_tags = self._profiles.is_tagged or (
-            "tagged" in root.attributes and is_tagged
-        )
-        self._is_tagged = self._requires_tags or is_tagged
-        self._refuses_missing = read_attribute(root, "missing-glyph") == "error"
-        self._has_print_checks = bool(read_attribute(root, "print-checks"))
+        requires_tags = self._profiles.is_tagged or ("tagged" in root.attributes and is_tagged)
         self._is_duplex = bool(read_attribute(root, "duplex"))
-        self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
             (element.location, compile_attachment(element, context))
             for element in root.elements("attachment")
@@ -147,8 +141,17 @@ class CompiledTemplate:
         self._invoices = [CompiledInvoice(one, context) for one in root.elements("einvoice")]
         self._compile_uninserted(flows, context)
         self.member_uses = tuple(context.member_uses)
-        self._roots: dict[str, ComputedStyle] = {}
-        self._memo = TemplateMemo()
+        self._make_document = partial(
+            Document,
+            output_intent=read_attribute(root, "output-intent"),
+            refuses_missing_glyphs=read_attribute(root, "missing-glyph") == "error",
+            fonts=tuple(compile_fonts(root.elements("font"), context)),
+            is_tagged=requires_tags or is_tagged,
+            requires_tags=requires_tags,
+            has_print_checks=bool(read_attribute(root, "print-checks")),
+            has_floats=self._features.has_floats,
+            memo=TemplateMemo(),
+        )
 
     def build(
         self,
@@ -185,7 +188,7 @@ class CompiledTemplate:
         report_unknown_names(self._unresolved, scope.names, lets, findings)  # which set names
         lang = self._apply_settings(scope, options)
         self._set_lets(scope)
-        root = self._find_root(lang)
+        root = self._sheet.compute_root(lang)
         self._assertions(scope, root, [])
         info = self._information(scope, lang)
         scope.names["doc"]["title"] = info.title
@@ -209,7 +212,7 @@ class CompiledTemplate:
         if validator is not None:  # content validated later has no page values
             state.rendered_terms.is_paused = True
         running = state.references.running_values if self._features.running else None
-        return Document(
+        return self._make_document(
             info,
             masters,
             flows,
@@ -217,23 +220,15 @@ class CompiledTemplate:
             tuple(marks),
             findings.warnings,
             profiles,
-            self._output_intent,
-            attachments,
-            self._refuses_missing,
-            self._fonts,
-            cross_references,
+            attachments=attachments,
+            cross_references=cross_references,
             footnotes=footnotes,
-            is_tagged=self._is_tagged,
-            requires_tags=self._requires_tags,
             is_duplex=self._is_duplex if options.is_duplex is None else options.is_duplex,
             reserved_zones=options.reserved_zones,
-            has_print_checks=self._has_print_checks,
             running_values=None if running is None else RunningValues(running),
             has_form_fields=state.form_fields.has_interactive,
-            has_floats=self._features.has_floats,
             einvoice=stated,
             signature=None if options.is_draft else signature,
-            memo=self._memo,
         )
 
     def _open_scope(
@@ -305,14 +300,6 @@ class CompiledTemplate:
         if formats.is_fallback:
             warn_of_fallback(lang, findings, self._root.location)
         return formats
-
-    def _find_root(self, lang: str) -> ComputedStyle:
-        computed = self._roots.get(lang)
-        if computed is None:
-            if len(self._roots) > 64:
-                self._roots.clear()
-            computed = self._roots[lang] = self._sheet.compute_root(lang)
-        return computed
 
     def _information(self, scope: Scope, lang: str) -> DocumentInfo:
         title, author, subject, keywords, filename = (

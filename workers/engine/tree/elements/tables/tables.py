@@ -30,7 +30,7 @@ from workers.engine.tree.compiler.control_flow import (
     holds,
     join_loose,
 )
-from workers.engine.tree.elements.block_builder import read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
 from workers.engine.tree.elements.tables.columns import (
     IN_FRAGMENTS,
@@ -56,12 +56,7 @@ _FRAGMENT_NAMES: Final = frozenset({"page", TOTALS})
 def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a table."""
     compiler = _TableCompiler(element, context)
-    element_style = context.compile_style(element)
-    source = source_maker(element.location)
-    identity = context.compile_attribute(element, "id")
-    stripe, padding = (
-        context.compile_attribute(element, name) for name in ("stripe", "cell-padding")
-    )
+    common = BlockBuilder(element, context, "stripe", "cell-padding")
     is_padded = "cell-padding" in element.attributes
     columns = compile_columns(element, context)
     captions = compiler.captions()
@@ -69,18 +64,17 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
     bodies = compiler.compile_bodies(element, compiler.in_rows)
     feet = compiler.sections("tfoot")
     compiler.totals.finish(context)
-    sheet = context.sheet
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own, properties = element_style.resolve(scope, parent)
-        inner = element_style.enter(scope).fork()
-        around = padding.read(scope)
+        own, properties = common.element_style.resolve(scope, parent)
+        inner = common.element_style.enter(scope).fork()
+        stripe, around = common.read(scope)
         if not is_padded:
             around = properties.get("cell-padding", around)
         inner.columns = columns(inner, own, around)
         running = compiler.totals.open(inner)
         inner.running_totals = running
-        colors = stripe.read(scope) or properties.get("stripe") or ()
+        colors = stripe or properties.get("stripe") or ()
         made: dict[str, list[Any]] = {"captions": [], "heads": [], "bodies": [], "feet": []}
         builders = zip(made, (captions, heads, bodies, feet), strict=True)
         for name, builder in builders:
@@ -89,16 +83,16 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
             running.close(scope)
         out.append(
             Table(
-                source(scope),
+                common.source(scope),
                 own.style,
                 inner.columns.columns,
                 tuple(made["heads"]),
                 tuple(made["bodies"]),
                 tuple(made["feet"]),
-                tuple(find_color(sheet, color, scope, element.location) for color in colors),
+                tuple(find_color(common.sheet, color, scope, element.location) for color in colors),
                 () if running is None else running.totals,
                 tuple(made["captions"]),
-                read_id(identity, scope),
+                common.read_id(scope),
             )
         )
 
