@@ -166,6 +166,15 @@ def test_stages_are_reported_in_order(invoice: PreparedTemplate) -> None:
     assert entered == [Stage.MERGE, Stage.LAYOUT, Stage.FINISH]
 
 
+def test_bar_codes_of_one_text_are_validated_with_their_own_options() -> None:
+    sound = '<barcode type="ean13" value="4006381333931" alt=""/>'
+    wrong = sound.replace("alt", 'add-on="9" alt')
+    for inside in (sound + wrong, wrong + sound):
+        template = prepare_template(f"<document><flow>{inside}</flow></document>".encode())
+        found = validate(template, None, options=OPTIONS).errors
+        assert [finding.code for finding in found] == ["barcode-value"]
+
+
 def test_validation_finds_all_kinds_of_mistakes_in_one_go() -> None:
     source = (
         '<document><data><json>{"n": "x"}</json></data><flow><paragraph/><p colour="red">{{ n | rund }}</p>'

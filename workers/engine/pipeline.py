@@ -8,10 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from workers.engine import ports
+from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
 from workers.engine.finish.metadata import build_pdf_metadata
@@ -327,22 +329,15 @@ def _build_for_validation(
 
 
 def _make_validator() -> CheckBarcode:
-    """Return a check of bar codes without layout, each text once."""
-    known: dict[tuple[str, str, str], tuple[str, str] | None] = {}
+    """Return a check of bar codes without layout, of those that are alike one."""
+
+    @lru_cache(maxsize=_MAX_CACHED_RESULTS)
+    def find_problem(*spec: Any) -> tuple[str, str] | None:
+        encoded = encode_barcode(BarcodeSpec(*spec))
+        return (encoded.code, encoded.text) if isinstance(encoded, ContentProblem) else None
 
     def check(barcode: Barcode) -> tuple[str, str] | None:
-        if not isinstance(barcode.value, str):
-            return _find_problem(barcode)
-        key = (barcode.symbology, barcode.level, barcode.value)
-        if key not in known:
-            if len(known) > _MAX_CACHED_RESULTS:
-                known.clear()
-            known[key] = _find_problem(barcode)
-        return known[key]
+        is_text = isinstance(barcode.value, str)
+        return (find_problem if is_text else find_problem.__wrapped__)(*barcode.key)
 
     return check
-
-
-def _find_problem(barcode: Barcode) -> tuple[str, str] | None:
-    encoded = encode_barcode(barcode)
-    return (encoded.code, encoded.text) if isinstance(encoded, ContentProblem) else None

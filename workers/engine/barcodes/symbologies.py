@@ -7,7 +7,7 @@ entry of `SYMBOLOGIES`, with a reader of its values.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
@@ -31,6 +31,11 @@ class BarcodeSpec:
     add_on: str = ""
     has_escapes: bool = False
     dpi: int | None = None  # of the printer whose dots the modules are whole numbers of
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All that it states: bar codes of one key have the same symbol."""
+        return tuple(getattr(self, each.name) for each in fields(BarcodeSpec))
 
 
 _Reader = Callable[[str], values.BarcodeValue]

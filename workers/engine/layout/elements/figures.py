@@ -455,11 +455,8 @@ def _encode(context: LayoutContext, node: Barcode) -> barcodes.Symbol | ContentP
     def encode() -> barcodes.Symbol | ContentProblem:
         if not isinstance(node.value, str):
             return barcodes.encode_barcode(node)
-        key = (
-            *(node.symbology, node.value, node.level, node.has_quiet_zone),
-            *(node.columns, node.correction, node.add_on, node.has_escapes, node.dpi),
-        )
-        return context.memo.template.remember(SYMBOLS, key, lambda: barcodes.encode_barcode(node))
+        symbols = context.memo.template
+        return symbols.remember(SYMBOLS, node.key, lambda: barcodes.encode_barcode(node))
 
     return context.memo.remember(_SYMBOLS, node, encode)
 
