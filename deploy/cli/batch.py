@@ -145,6 +145,9 @@ def _run(task: _Task, farm: Pressroom, progress: Progress) -> Batch:
     progress.show(batch)
     batch = farm.wait_batch(batch.id, progress=progress.show, every_seconds=progress.every_seconds)
     progress.end()
+    if batch.error is not None:
+        task.delete_state()  # the result never comes: the next command is a new batch
+        raise CommandFailed(f"batch {batch.id} has no result: {batch.error['message']}")
     if batch.succeeded:
         _fetch(task, farm, batch, progress)
     return batch

@@ -79,6 +79,17 @@ def test_names_of_an_archive_are_names_that_file_systems_take(tmp_path) -> None:
     assert (tmp_path / f"000002-{'請' * 66}.pdf").exists()
 
 
+def test_a_batch_that_has_no_result_is_not_resumed(tmp_path, monkeypatch, capsys) -> None:
+    (tmp_path / "d.ndjson").write_text("{}\n")
+    ended = replace(BATCH, status="finished", error={"message": "too many files"})
+    for call in ("submit_batch", "wait_batch"):
+        monkeypatch.setattr(f"pressroom_client.Pressroom.{call}", Mock(return_value=ended))
+    given = ["batch", "t", str(tmp_path / "d.ndjson"), "-o", str(tmp_path / "out.zip")]
+    assert main([*given, "--url", "http://127.0.0.1:9", "--key", "pr_1"]) == 1
+    assert "batch_1 has no result: too many files" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["d.ndjson"]
+
+
 def test_an_output_that_cannot_be_written_is_reported(tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "d.ndjson").write_text("{}\n")
     full = OSError(errno.ENOSPC, "No space left on device")
