@@ -83,6 +83,13 @@ def test_no_figure_of_a_section_that_waited_is_lost(last):
     assert sorted(found) == [1, 2, 3]
 
 
+def test_no_figure_is_drawn_again_where_its_anchor_would_move():
+    free = figure(1, "bottom", 8, 'float-within="flow"')
+    section = f"<div><div><ul><li><h2>b</h2></li></ul>{free}</div>{figure(2, 'top', 50)}</div>"
+    pages = pages_of(f"<p>a</p>{section}<ul><li><h2>c</h2></li></ul>")
+    assert sorted(number for page in figures_in(pages) for number in page) == [1, 2]
+
+
 def test_a_page_break_waits_for_the_figures_before_it():
     pages = pages_of(
         lines(0, 10) + figure(1, "top", 40) + figure(2, "page")

@@ -517,11 +517,15 @@ class AreaFill:
         rest = [node for node in new if node not in self._after.figures]
         if not rest:
             return body
-        before, waiting = self._before, (*self._before.figures, *rest)
+        before, after, waiting = self._before, self._after, (*self._before.figures, *rest)
         self._before = before._replace(figures=waiting)
         shorter = self._fill_text()
         self._before = before
         here = () if shorter is None else self._state.dry_run(shorter).floats
+        if not {*self._placed.nodes} & {*self._state.dry_run(body).floats} <= {*here}:
+            # A figure that stands here would leave with its anchor, and be drawn twice.
+            self._after = after._replace(figures=waiting)
+            return body
         kept = {*before.figures, *here}
         self._after = self._after._replace(figures=tuple([n for n in waiting if n in kept]))
         return shorter
