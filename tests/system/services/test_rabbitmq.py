@@ -26,7 +26,7 @@ from tests.system.test_previews import (  # noqa: F401 - run here once more
     author,
     test_a_newer_call_of_a_session_stops_the_older_in_its_worker,
 )
-from tests.system.test_renders import test_only_successful_renders_are_counted  # noqa: F401 - run here once more
+from tests.system.test_renders import test_a_draft_is_marked_and_counts_as_draft  # noqa: F401 - run here once more
 from tests.waiting import wait_until, within
 
 HELLO = "<document version='1'><flow><p>Hello</p></flow></document>"
@@ -37,11 +37,6 @@ def farm(tmp_path_factory: pytest.TempPathFactory, rabbit: RabbitServer) -> Iter
     environment = {"PRESSROOM_BROKER_URL": rabbit.url}
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
         yield farm
-
-
-@pytest.fixture
-def faulty_farm(farm: LaunchedFarm) -> LaunchedFarm:
-    return farm
 
 
 def test_the_queues_are_those_of_the_broker(farm, account, rabbit):
