@@ -51,7 +51,7 @@ class DocumentStream(io.RawIOBase):
 class NdjsonBody(DocumentStream):
     """An NDJSON stream that records the byte offset of each document.
 
-    Reading raises `ServiceError`: 413 for too many documents or one that is too large.
+    Reading raises `ServiceError`: 400 if it is UTF-16 or UTF-32, 413 for too many documents or one that is too large.
     """
 
     def __init__(self, source: Any, *, most: int | None = None) -> None:
@@ -64,6 +64,8 @@ class NdjsonBody(DocumentStream):
         piece: bytes = self._source.read(READ_BYTES)
         if self.size == 0:
             piece = self._complete_bom(piece)
+            if b"\0" in piece[:4]:  # as RFC 4627, 3, tells encodings apart
+                raise ServiceError(400, "Invalid NDJSON: it is not UTF-8.")
             self._record_starts(piece, len(_BOM) if piece.startswith(_BOM) else 0)
         else:
             self._record_starts(piece, 0)

@@ -107,6 +107,13 @@ def test_one_document_too_many_is_refused():
     assert refused.value.body.status == 413
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_lines_in_another_unicode_than_utf_8_are_refused(encoding):
+    with pytest.raises(ServiceError, match="it is not UTF-8") as refused:
+        ndjson('{"n": 1}\n{"n": 2}\n'.encode(encoding))
+    assert refused.value.body.status == 400
+
+
 def test_a_line_too_long_is_refused_before_its_end():
     body = NdjsonBody(Trickle(b"{}\n" + b"x" * (34 << 20), [1 << 20]))
     with pytest.raises(ServiceError, match="Document 2 of the batch is larger than 32 MB"):
