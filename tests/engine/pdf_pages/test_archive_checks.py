@@ -52,7 +52,7 @@ def simple(flags: int, **entries: object) -> bytes:
 
 
 def breaches(data: bytes) -> tuple[str, ...]:
-    return import_page(data, 1, "k").breaches
+    return tuple(import_page(data, 1, "k").facts.breaches)
 
 
 def test_optional_sets_of_glyphs_stay_behind_and_the_map_of_glyphs_is_stated():

@@ -112,7 +112,7 @@ def composite(kind: str, key: str, program: bytes, widths: Array) -> Any:
 def breaches(font: Callable[[pikepdf.Pdf], Dictionary], content: bytes) -> str:
     pdf = new_page(content)
     pdf.pages[0].obj.Resources = Dictionary(Font=Dictionary(F=pdf.make_indirect(font(pdf))))
-    return "".join(import_page(save(pdf), 1, "k").breaches)
+    return "".join(import_page(save(pdf), 1, "k").facts.breaches)
 
 
 SIMPLE = [
@@ -179,7 +179,7 @@ def test_pages_of_other_programs_pass():
     canvas.save()
     letterhead = (ROOT / "tests/golden/images/letterhead.pdf").read_bytes()
     for data in (out.getvalue(), letterhead):
-        assert import_page(data, 1, "k").breaches == ()
+        assert import_page(data, 1, "k").facts.breaches == {}
 
 
 def test_an_archive_refuses_fonts_with_other_widths():

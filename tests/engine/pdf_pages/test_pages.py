@@ -71,7 +71,7 @@ def test_a_page_of_our_own_looks_as_in_its_file():
             wanted = page.render(scale=2).to_pil().convert("RGB")
         imported = import_page(data, number, "k")
         assert (imported.pages, imported.omitted) == (2, ())
-        assert imported.unembedded_fonts == imported.unmapped_fonts == ()
+        assert imported.facts.unembedded == imported.facts.unmapped == {}
         made = drawn(data, number)
         with pypdfium2.PdfDocument(made) as document:
             page = document[0]
@@ -203,7 +203,7 @@ def test_inline_images_forms_groups_states_patterns_and_type_3_fonts_are_drawn()
     seen = ["red", "green", "blue", "(51, 51, 51)"]
     assert colours(data, *AT) == seen
     assert colours(drawn(data), *AT) == seen
-    assert import_page(data, 1, "k").unmapped_fonts == ("without a name",)
+    assert import_page(data, 1, "k").facts.unmapped == {"without a name": None}
 
 
 def test_a_hidden_layer_is_not_drawn_and_layers_do_not_remain():

@@ -15,7 +15,7 @@ from workers.engine.pdf_pages.objects import (
     UnusablePdfError,
     damaged,
 )
-from workers.engine.pdf_pages.resources import ResourceCopier
+from workers.engine.pdf_pages.resources import Facts, ResourceCopier
 from workers.engine.pdf_writer import PreparedObject
 from workers.engine.prepared_images import UPRIGHT, Matrix
 
@@ -46,11 +46,7 @@ class ImportedPage:
     memory_bytes: int
     pages: int  # of the whole file
     omitted: tuple[str, ...]
-    unembedded_fonts: tuple[str, ...]
-    unmapped_fonts: tuple[str, ...]
-    has_cmyk: bool
-    breaches: tuple[str, ...]  # of PDF/A, with the clauses of ISO 19005-2
-    depth: int
+    facts: Facts
     matrix: Matrix = UPRIGHT
 
 
@@ -58,7 +54,7 @@ def import_page(data: bytes, number: int, key: str) -> ImportedPage:
     """Import a page by its number from 1; `key` identifies it among images.
 
     Scripts, forms, links, annotations and attachments are not imported, nor any entry that drawing does
-    not need. Embedded fonts and pictures are kept as they are; what archives ask of them is in `breaches`.
+    not need. Embedded fonts and pictures are kept as they are; what archives ask of them is in `facts`.
 
     Raises:
         UnusablePdfError: the file is damaged, encrypted or over a limit, or has no such page.
@@ -98,11 +94,7 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
         memory_bytes=builder.size,
         pages=count,
         omitted=_find_omitted(file, page),
-        unembedded_fonts=tuple(facts.unembedded),
-        unmapped_fonts=tuple(facts.unmapped),
-        has_cmyk=facts.has_cmyk,
-        breaches=tuple(facts.breaches),
-        depth=facts.depth + 1,
+        facts=facts,
     )
 
 

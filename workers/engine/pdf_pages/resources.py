@@ -74,10 +74,10 @@ class Facts:
     # Fonts without characters for their codes.
     unmapped: dict[str, None] = field(default_factory=dict)
     has_cmyk: bool = False
-    breaches: dict[str, None] = field(default_factory=dict)  # of PDF/A, with their clauses
+    breaches: dict[str, None] = field(default_factory=dict)  # of PDF/A, by clauses of ISO 19005-2
     has_overprint_mode: bool = False
     has_icc_cmyk: bool = False
-    depth: int = 1
+    depth: int = 1  # nesting of graphics states inside the form of the page
 
 
 class Cost(NamedTuple):

@@ -134,8 +134,9 @@ class _ConformanceChecks:
 
     def _check_imported(self, image: ImportedPage, node: display.Owner | PageMaster) -> None:
         """Check a page of a PDF: its fonts, and for archives what its standard forbids."""
-        if image.unembedded_fonts:
-            names = ", ".join(image.unembedded_fonts)
+        facts = image.facts
+        if facts.unembedded:
+            names = ", ".join(facts.unembedded)
             self._report(
                 "profile-font", f"a PDF whose fonts are not embedded: {names}; embed them", node
             )
@@ -143,12 +144,12 @@ class _ConformanceChecks:
         needs_characters = self.profiles.accessibility is not None or (
             archive is not None and archive.level in ("A", "U")
         )
-        if needs_characters and image.unmapped_fonts:
-            names = ", ".join(image.unmapped_fonts)
+        if needs_characters and facts.unmapped:
+            names = ", ".join(facts.unmapped)
             self._report(
                 "profile-font", f"a PDF whose fonts do not name their characters: {names}", node
             )
-        for breach in image.breaches if archive is not None else ():
+        for breach in facts.breaches if archive is not None else ():
             self._report("profile-pdf", f"a PDF with {breach}; export it again", node)
 
     def _report(self, code: str, what: str, owner: display.Owner | PageMaster) -> None:
@@ -159,14 +160,16 @@ class _ConformanceChecks:
 def _depth_of(picture: display.Picture) -> int:
     image = picture.image
     if isinstance(image, ImportedPage):
-        return image.depth
+        return image.facts.depth + 1
     return image.form.depth if isinstance(image, VectorImage) else 0
 
 
 def _is_cmyk(item: display.SingleItem) -> bool:
     if isinstance(item, display.Picture):
         image = item.image
-        if isinstance(image, VectorImage | ImportedPage):
+        if isinstance(image, ImportedPage):
+            return image.facts.has_cmyk
+        if isinstance(image, VectorImage):
             return image.has_cmyk
         return image.pixels.color_space == "DeviceCMYK"
     return not isinstance(item, _COLORLESS) and item.color.space is ColorSpace.CMYK
