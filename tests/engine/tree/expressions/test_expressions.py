@@ -79,6 +79,8 @@ SCOPE = {
         ("lines | where('qty > 1') | count", Decimal(1)),
         ("lines | map('text') | join(', ')", "Drill, Bits"),
         ("lines | sort('text') | map('text') | first", "Bits"),
+        ("['Zug', 'Äpfel', 'apfel', 'É', 'f'] | sort | join(' ')", "apfel Äpfel É f Zug"),
+        ("['1.10', '1.2', 'A-2', 'a 1'] | sort | join(',')", "1.10,1.2,a 1,A-2"),
         ("lines | sort('qty', reverse=true) | map('qty') | last", Decimal(1)),
         ("lines | max('price')", Decimal("89.90")),
         ("lines | avg('qty')", Decimal("1.5")),

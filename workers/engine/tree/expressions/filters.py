@@ -13,6 +13,7 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 from workers.engine.characters import cut_at_cluster
+from workers.engine.collation import collation_key
 from workers.engine.merge.types import compile_pattern
 from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import (
@@ -313,14 +314,18 @@ def where(value: Value, c: RowFunction, scope: Environment) -> Value:
 
 
 def sort(value: Value, x: RowFunction | None, scope: Environment, reverse: Value = False) -> Value:
-    """Sort a list stably; empty values come last."""
+    """Sort a list stably, texts in the order of the language; empty values come last."""
     rows = _require_list(value, "sort")
     keyed = [(row, row if x is None else x(row, scope)) for row in rows]
     full = [pair for pair in keyed if pair[1] is not None]
     kinds = {pair[1].__class__ for pair in full}
     if len(kinds) > 1 or kinds & {dict, list}:
         raise ExpressionError("sort needs values of one kind that can be ordered")
-    full.sort(key=lambda pair: pair[1], reverse=bool(reverse))
+    if kinds == {str}:
+        lang = scope.formats.lang
+        full.sort(key=lambda pair: collation_key(pair[1], lang), reverse=bool(reverse))
+    else:
+        full.sort(key=lambda pair: pair[1], reverse=bool(reverse))
     return [row for row, _ in full] + [row for row, key in keyed if key is None]
 
 

@@ -7,13 +7,12 @@ is, numbers and texts are known; pages are known to layout alone.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from workers.engine.characters import ELLIPSIS
+from workers.engine.collation import collation_key, split_letters
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import find_counters
@@ -181,80 +180,6 @@ class ReferenceCollector:
         anchor = self.make_anchor_name()
         self.running_values[anchor] = (name, value)
         return anchor
-
-
-# For each language: a letter, and the letters that come after it in order.
-_OWN_LETTERS: Final[dict[str, str]] = {
-    "sv": "z å ä ö", "fi": "z å ä ö", "da": "z æ ø å", "nb": "z æ ø å", "nn": "z æ ø å", "no": "z æ ø å",
-    "is": "a á,d ð,e é,i í,o ó,u ú,y ý,z þ æ ö", "fo": "a á,d ð,i í,o ó,u ú,y ý,z æ ø",
-    "es": "n ñ", "gl": "n ñ", "eu": "n ñ", "fil": "n ñ",
-    "pl": "a ą,c ć,e ę,l ł,n ń,o ó,s ś,z ź ż",
-    "cs": "c č,h ch,r ř,s š,z ž", "sk": "a ä,c č,h ch,o ô,s š,z ž",
-    "hr": "c č ć,d dž đ,l lj,n nj,s š,z ž", "bs": "c č ć,d dž đ,l lj,n nj,s š,z ž",
-    "sl": "c č ć,d đ,s š,z ž",
-    "hu": "c cs,d dz dzs,g gy,l ly,n ny,o ö,s sz,t ty,u ü,z zs",
-    "tr": "c ç,g ğ,h ı,o ö,s ş,u ü", "az": "c ç,e ə,g ğ,h x ı,k q,o ö,s ş,u ü",
-    "ro": "a ă â,i î,s ș,t ț", "lv": "c č,g ģ,k ķ,l ļ,n ņ,s š,z ž", "lt": "c č,s š,z ž",
-    "et": "s š z ž,w õ ä ö ü", "sq": "c ç,d dh,e ë,g gj,l ll,n nj,r rr,s sh,t th,x xh,z zh",
-    "cy": "c ch,d dd,f ff,g ng,l ll,p ph,r rh,t th",
-}  # fmt: skip
-# Letters that no accent is taken from, as German sorts them.
-_SPREAD: Final = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})  # fmt: skip
-_IGNORED: Final = re.compile(r"[^\w\s]|_")
-
-# How a text compares: by its letters, then by their accents, then by their case.
-Key = tuple[tuple[tuple[int, int], ...], str, str]
-
-
-def collation_key(text: str, lang: str) -> Key:
-    """Return the sort key of a text in a language, a BCP 47 tag."""
-    folded = unicodedata.normalize("NFC", text).casefold()
-    return _letters_of(folded, lang.split("-", maxsplit=1)[0].lower()), folded, text
-
-
-def index_initial(text: str, lang: str) -> tuple[tuple[int, int], ...]:
-    """Return the letter of the index section a text belongs to; digits and signs share one."""
-    first = collation_key(text, lang)[0][:1]
-    return first if first and chr(first[0][0]).isalpha() else ()
-
-
-def _letters_of(folded: str, lang: str) -> tuple[tuple[int, int], ...]:
-    """Return the letters of a text, each as its base letter and its rank after it."""
-    own = _own_letters(lang)
-    folded = " ".join(_IGNORED.sub("", folded).split())
-    if not own:
-        return tuple((ord(char), 0) for char in _strip_accents(folded))
-    longest = max(map(len, own), default=1)
-    letters: list[tuple[int, int]] = []
-    at = 0
-    while at < len(folded):
-        for size in range(min(longest, len(folded) - at), 0, -1):
-            found = own.get(folded[at : at + size])
-            if found is not None:
-                letters.append(found)
-                at += size
-                break
-        else:
-            letters += [(ord(char), 0) for char in _strip_accents(folded[at])]
-            at += 1
-    return tuple(letters)
-
-
-def _strip_accents(folded: str) -> str:
-    """Return a text without accents."""
-    if folded.isascii():
-        return folded
-    parted = unicodedata.normalize("NFKD", folded.translate(_SPREAD))
-    return "".join(char for char in parted if not unicodedata.combining(char))
-
-
-@lru_cache(maxsize=64)
-def _own_letters(lang: str) -> dict[str, tuple[int, int]]:
-    own: dict[str, tuple[int, int]] = {}
-    for group in filter(None, _OWN_LETTERS.get(lang, "").split(",")):
-        base, *others = group.split()
-        own |= {letter: (ord(base), place) for place, letter in enumerate(others, 1)}
-    return own
 
 
 MAX_TEXT: Final = 500  # characters of a text that a reference or an entry shows
@@ -500,6 +425,9 @@ def _truncate(parts: Iterable[str | nodes.Reference]) -> ReferenceText:
     return tuple(part for part in texts if part != "")
 
 
+_SIGNS: Final = re.compile(r"[^\w\s]|_")  # that do not count in the order of an index
+
+
 def sort_terms(marks: Mapping[tuple[str, ...], list[str]], lang: str) -> Iterator[IndexTerm]:
     """Yield the terms of an index in order, each after its parent terms, which may have no marks."""
     every: dict[tuple[str, ...], list[str]] = {}
@@ -507,10 +435,12 @@ def sort_terms(marks: Mapping[tuple[str, ...], list[str]], lang: str) -> Iterato
         for level in range(1, len(term)):
             every.setdefault(term[:level], [])
         every[term] = anchors
-    keys = {text: collation_key(text, lang) for term in every for text in term}
+    words = {text: " ".join(_SIGNS.sub("", text).split()) for term in every for text in term}
+    keys = {text: (collation_key(word, lang), text) for text, word in words.items()}
     letter = None
     for term in sorted(every, key=lambda term: [keys[text] for text in term]):
-        initial = index_initial(term[0], lang)
+        first = split_letters(words[term[0]].casefold(), lang)[:1]
+        initial = first if first and first[0][0].isalpha() else []  # digits share a section
         yield IndexTerm(
             len(term), term[-1], tuple(every[term]), len(term) == 1 and initial != letter
         )
