@@ -25,7 +25,8 @@ MAX_SAVED: Final = 100  # graphics states in each other
 # A number as viewers accept it, which may be written together with an operator.
 _WRITTEN_NUMBER: Final = re.compile(rb"[+-]*+[0-9.][0-9.+-]*+")
 _NUMBER: Final = re.compile(rb"(?:[0-9]++\.?[0-9]*+|\.[0-9]++)")
-# With the usual 15 errors qpdf leaves out the rest without a word. The limit is one of the process.
+# With the usual 15 errors qpdf leaves out the rest without a word. This is the only setting of qpdf
+# that is changed: it holds for all files of the process, which cost the same and lose less.
 pikepdf.settings.set_qpdf_limits(parser_max_errors=1_000)
 
 # The number of operands of each operator; None where it varies (ISO 32000-1, annex A).

@@ -89,6 +89,12 @@ def ids_and_links(flow: str, data: dict[str, Any] | None = None) -> list[str]:
     return reported
 
 
+def test_an_expression_that_is_not_closed_is_reported_as_in_a_paragraph():
+    (found,) = problems("<markdown>**a** {{ 1 }} {{ b\n\n# c</markdown>")
+    assert 'the expression "{{ b\n\n# c…" is not closed with }}' in found
+    assert problems("<markdown>a {{ b</markdown>") == problems("<p>a {{ b</p>")
+
+
 def test_expressions_that_are_not_closed_take_linear_time():
     started = time.process_time()
     problems("<markdown>" + "{{ a " * 40_000 + "</markdown>")

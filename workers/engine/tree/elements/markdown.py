@@ -30,7 +30,8 @@ from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 MAX_CACHED_TEXTS: Final = 64  # values read and compiled, for each markdown element
-# The last may not be closed, which is reported; without `\Z` many take quadratic time.
+# One that is not closed reaches to the end, and is reported when it is compiled; without `\Z` many
+# take quadratic time.
 _EXPRESSION: Final = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
 
 
@@ -158,8 +159,6 @@ class _Placeholders:
             self._word += "n"
 
         def take(match: re.Match[str]) -> str:
-            if not match[0].endswith("}}"):
-                return match[0]
             self._expressions.append(match[0])
             return f"{self._word}{len(self._expressions) - 1}x"
 
