@@ -676,8 +676,6 @@ def _is_due(at: datetime, busy: Sequence[str]) -> tuple[Any, ...]:
 def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
     """Encrypt each secret that is not encrypted with the newest key, and return how many were not.
 
-    These include secrets that an earlier release stored as plain text.
-
     Raises:
         SecretUnreadableError: the key of a secret is not configured; nothing has been changed.
     """
@@ -685,7 +683,7 @@ def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
     for table, columns in ((webhooks, ("secret", "previous_secret")), (destinations, ("secret",))):
         for row in session.execute(select(table).with_for_update()).mappings().all():
             stale = {
-                column: cipher.encrypt(_read_secret(row[column], cipher))
+                column: cipher.encrypt(cipher.decrypt(row[column]))
                 for column in columns
                 if row[column] is not None and not cipher.is_current(row[column])
             }
@@ -693,10 +691,6 @@ def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
                 session.execute(update(table).where(table.c.id == row["id"]).values(**stale))
                 changed += len(stale)
     return changed
-
-
-def _read_secret(stored: str, cipher: SecretCipher) -> str:
-    return stored if stored.startswith(SECRET_PREFIX) else cipher.decrypt(stored)
 
 
 def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attempt]]:
