@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from datetime import UTC
-from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import Columns, CommandFailed, Result, write_columns, write_table
+from deploy.cli.output import CommandFailed, Result, write_table
 from shared.auth import accounts, audit
 from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
@@ -102,7 +101,11 @@ def print_accounts(
             for each in found
         ]
         return {"accounts": shown}
-    print(write_columns(_COLUMNS, found))
+    rows = [
+        [each.account_id, each.plan, each.max_pages, each.renewal_day, each.name, _state(each)]
+        for each in found
+    ]
+    print(write_table(["account", "plan", "pages", "renewal day", "name", "state"], rows))
     return None
 
 
@@ -113,16 +116,6 @@ def _state(account: accounts.AccountInfo) -> str:
         "unverified": not account.is_email_verified,
     }
     return " ".join(state for state, holds in states.items() if holds)
-
-
-_COLUMNS: Final[Columns] = {
-    "account": attrgetter("account_id"),
-    "plan": attrgetter("plan"),
-    "pages": attrgetter("max_pages"),
-    "renewal day": attrgetter("renewal_day"),
-    "name": attrgetter("name"),
-    "state": _state,
-}
 
 
 def run_usage(arguments: argparse.Namespace) -> Result | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from deploy.embedded.plan import operator_environment
+from shared.limits import MB
 
-Columns = Mapping[str, Callable[[Any], object]]
 Result = Mapping[str, Any]  # of a command, which `main` prints
 
 
@@ -57,10 +58,30 @@ def write_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
-def write_columns(columns: Columns, records: Iterable[Any]) -> str:
-    """Return records as a table; `columns` have what is shown of a record, by title."""
-    rows = [[show(each) for show in columns.values()] for each in records]
-    return write_table([*columns], rows)
+def write_section(name: str, value: object) -> str:
+    """Return a part of a result as text: records as a table by the names of their fields, anything else as a line."""
+    title = _title(name)
+    if not (value and isinstance(value, list)):
+        return f"{title}: {_cell(name, value) or 'none'}"
+    rows = [[_cell(*field) for field in record.items()] for record in value]
+    return f"{title}\n{write_table([_title(field) for field in value[0]], rows)}"
+
+
+def _title(name: str) -> str:
+    """Return the name of a field without its unit, which is shown with its values."""
+    return name.removesuffix("_seconds").removesuffix("_bytes").replace("_", " ")
+
+
+def _cell(name: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_title(field)} {_cell(field, each)}" for field, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(value)
+    if name.endswith("_seconds"):
+        return str(timedelta(seconds=round(value)))
+    return f"{value / MB:.0f} MB" if name.endswith("_bytes") else str(value)
 
 
 def _lines(result: Mapping[str, Any], indent: str = "") -> Iterator[str]:

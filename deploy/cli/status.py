@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -18,14 +17,14 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
 from deploy.cli.farm import FarmLocation, find_farm
-from deploy.cli.output import Columns, CommandFailed, print_result, write_columns, write_table
+from deploy.cli.output import CommandFailed, print_result, write_section
 from deploy.embedded.data_folder import FarmRecord
 from deploy.embedded.logs import find_errors
 from deploy.embedded.supervisor import answers, find_process, is_ready
 from shared.batches.records import Batch, DocumentCounts
 from shared.batches.repository import list_unfinished_batches
 from shared.blobs.factory import open_store
-from shared.clock import epoch, ticks, timestamp
+from shared.clock import now, ticks, timestamp
 from shared.db.session import Database, open_database
 from shared.errors import StorageFull, Unavailable
 from shared.jobs.repository import count_unfinished_jobs
@@ -42,6 +41,7 @@ _SHOWN_ERRORS: Final = 5
 _SHOWN_BATCHES: Final = 10
 _LATE_LEDGER_SECONDS: Final = 60.0
 _MILLISECONDS: Final = 1000
+_HEAD: Final = ("farm", "problems")  # what is above the sections
 # A disk with less free space than either counts as full.
 _SCARCE_SHARE: Final = 0.01
 _SCARCE_BYTES: Final = 4 * MB
@@ -65,7 +65,7 @@ class _StatusReport:
                 "url": record.url if record else None,
                 "data": str(place.folder.path) if place.folder else None,
                 "is_running": record is not None if place.folder else None,
-                "looked_at": _timestamp_of(epoch()),
+                "looked_at": timestamp(now()),
             },
             "problems": self._problems,
         }
@@ -76,7 +76,7 @@ class _StatusReport:
         found["stores"] = self._stores
         found |= self._read_shards()
         if place.memory_url:
-            self._ping("memory_redis", "the Redis that keeps nothing", place.memory_url)
+            self._ping_memory(place.memory_url)
         found |= self._read_database()
         if (blob_url := place.blob_url) is not None:
             # Opened inside the check, so that an invalid URL is reported as a problem too.
@@ -111,16 +111,17 @@ class _StatusReport:
         return shown
 
     def _read_shards(self) -> dict[str, Any]:
-        place, queues = self._place, None
+        place, queues, is_broker_up = self._place, None, True
         if place.shards and place.broker_url:
             from shared.queue.queue_factory import open_queues  # late, as below
 
             queues = open_queues(place.broker_url)
-            if not self._check("broker", "the broker", queues.check):
-                self._ping_servers()
-                return {}
+            is_broker_up = self._check("broker", "the broker", queues.check)
         shown: dict[str, list[dict[str, Any]]] = {"queues": [], "workers": []}
-        read = [self._read_shard(shard, queues, shown) for shard in place.shards]
+        read = [
+            self._read_shard(shard, queues, shown, is_broker_up=is_broker_up)
+            for shard in place.shards
+        ]
         depths = [depth for depth in read if depth is not None]
         if not depths:
             return {}
@@ -134,20 +135,13 @@ class _StatusReport:
         ledger = {"events_pending": pending, "lag_seconds": round(lag, 1), "events_dead": dead}
         return {**shown, "ledger": ledger}
 
-    def _ping_servers(self) -> None:
-        """Check whether the Redis servers answer while the queues cannot be read."""
-        for shard in self._place.shards:
-            self._ping("redis", "Redis", shard.url)
-
-    def _ping(self, store: str, name: str, url: str) -> None:
-        from shared.queue.connection import connect  # late, as below
-        from shared.queue.shard_layout import check_writable
-
-        with connect(url) as redis:
-            self._check(store, name, partial(check_writable, redis))
-
     def _read_shard(
-        self, shard: ShardAddress, queues: Queues | None, shown: dict[str, list[dict[str, Any]]]
+        self,
+        shard: ShardAddress,
+        queues: Queues | None,
+        shown: dict[str, list[dict[str, Any]]],
+        *,
+        is_broker_up: bool,
     ) -> FarmDepth | None:
         """Add the queues and workers of a shard to those shown, and return its depth."""
         # Imported here, since a stopped farm has no Redis to connect to.
@@ -158,35 +152,35 @@ class _StatusReport:
         from shared.queue.worker_presence import find_workers
 
         is_only = len(self._place.shards) == 1
-        label = {} if is_only else {"shard": shard.name}
-        name = "Redis" if is_only else f"Redis of shard {shard.name}"
-        redis = connect(shard.url)
-        store = "redis" if is_only else f"redis_{shard.name}"
-        if not self._check(store, name, lambda: check_writable(redis)):
-            return None
-        try:
-            assert_shard(redis, ShardLayout.of(shard, self._place.shards))
-            depth, drained = QueueReader(redis, queues).read_depth(), Drains(redis).find()
-            workers, clocks = find_workers(redis), find_clocks(redis)
-        except UnfitRedisError as error:
-            self._problems.append(str(error))
-            return None
-        except Unavailable:
-            self._problems.append(f"{name} does not respond")
-            return None
-        finally:
-            redis.close()
+        store, label = ("redis", {}) if is_only else (f"redis_{shard.name}", {"shard": shard.name})
+        of_shard = "" if is_only else f" of shard {shard.name}"
+        with connect(shard.url) as redis:
+            is_up = self._check(store, f"Redis{of_shard}", partial(check_writable, redis))
+            if not (is_up and is_broker_up):
+                return None
+            try:
+                assert_shard(redis, ShardLayout.of(shard, self._place.shards))
+                depth, drained = QueueReader(redis, queues).read_depth(), Drains(redis).find()
+                workers, clocks = find_workers(redis), find_clocks(redis)
+            except UnfitRedisError as error:
+                self._problems.append(str(error))
+                return None
+            except Unavailable:
+                self._problems.append(f"Redis{of_shard} does not respond")
+                return None
         self._problems += [
             f"the clock of {each.name} is {abs(each.ahead_seconds):.0f} s"
-            f" {'ahead of' if each.ahead_seconds > 0 else 'behind'} that of {name}"
+            f" {'ahead of' if each.ahead_seconds > 0 else 'behind'} that of Redis{of_shard}"
             for each in clocks
             if each.is_skewed
         ]
         served = {queue for worker in workers for queue in worker.queues}
-        where = "" if is_only else f" of shard {shard.name}"
         self._problems += [
-            f"no worker takes from queue {queue}{where}" for queue in QUEUES if queue not in served
+            f"no worker takes from queue {queue}{of_shard}"
+            for queue in QUEUES
+            if queue not in served
         ]
+        since = {queue: timestamp(datetime.fromtimestamp(at, UTC)) for queue, at in drained.items()}
         shown["queues"] += [
             {
                 **label,
@@ -194,12 +188,21 @@ class _StatusReport:
                 "waiting": each.waiting,
                 "oldest_seconds": round(each.oldest_seconds, 1),
                 "running": each.running,
-                "drained_since": _timestamp_of(drained[queue]) if queue in drained else None,
+                "drained_since": since.get(queue),
             }
             for queue, each in depth.queues.items()
         ]
         shown["workers"] += [label | worker.to_builtins() for worker in workers]
         return depth
+
+    def _ping_memory(self, url: str) -> None:
+        from shared.queue.connection import connect  # late, as above
+        from shared.queue.shard_layout import check_writable
+
+        with connect(url) as redis:
+            self._check(
+                "memory_redis", "the Redis that keeps nothing", partial(check_writable, redis)
+            )
 
     def _read_database(self) -> dict[str, Any]:
         database = open_database(self._place.database_url)
@@ -261,10 +264,6 @@ def _written_paths(place: FarmLocation) -> Iterator[Path]:
         yield Path(unquote(urlsplit(place.blob_url).path))
 
 
-def _timestamp_of(at: float) -> str:
-    return timestamp(datetime.fromtimestamp(at, UTC))
-
-
 def _count(database: Database) -> dict[str, Any]:
     with database.snapshot() as session:
         jobs = count_unfinished_jobs(session)
@@ -305,11 +304,13 @@ def run_status(arguments: argparse.Namespace) -> int:
 
 def write_status(found: dict[str, Any]) -> str:
     """Return the status as text for a terminal."""
-    parts = [_head(found)]
-    for name, write in _SECTIONS.items():
-        if name in found:
-            parts.append(write(found[name]))
-    return "\n\n".join(parts)
+    stores = [
+        {"store": store, "milliseconds": took and took["milliseconds"]}
+        for store, took in found["stores"].items()
+    ]
+    shown = found | {"stores": stores}
+    sections = [write_section(name, shown[name]) for name in shown if name not in _HEAD]
+    return "\n\n".join([_head(found), *sections])
 
 
 def _head(found: dict[str, Any]) -> str:
@@ -318,123 +319,10 @@ def _head(found: dict[str, Any]) -> str:
     problems = found["problems"]
     lines = [f"Pressroom {where}".rstrip(), f"checked at {farm['looked_at']}"]
     lines += [f"PROBLEM: {problem}" for problem in problems] or ["no problems"]
-    drained = [_name(queue) for queue in found.get("queues", ()) if queue["drained_since"]]
+    drained = {queue["name"]: None for queue in found.get("queues", ()) if queue["drained_since"]}
     if drained:
         lines.append(f"drained until resumed by an operator: {', '.join(drained)}")
     return "\n".join(lines)
-
-
-def _name(shown: dict[str, Any]) -> str:
-    return f"{shown['shard']}: {shown['name']}" if "shard" in shown else shown["name"]
-
-
-def _since(queue: dict[str, Any]) -> str:
-    return f"drained since {queue['drained_since']}" if queue["drained_since"] else ""
-
-
-def _megabytes(size: int | None) -> str | None:
-    return None if size is None else f"{size / MB:.0f} MB"
-
-
-_PROCESSES: Final[Columns] = {
-    "process": itemgetter("name"),
-    "pid": lambda each: each["pid"] or "down",
-    "up": lambda each: _span(each["up_seconds"]),
-    "memory": lambda each: _megabytes(each["memory_bytes"]),
-    "restarts": itemgetter("restarts"),
-}
-_QUEUES: Final[Columns] = {
-    "queue": _name,
-    "waiting": itemgetter("waiting"),
-    "oldest": lambda each: _span(each["oldest_seconds"]) if each["waiting"] else None,
-    "running": itemgetter("running"),
-    "": _since,
-}
-_STORES: Final[Columns] = {
-    "store": lambda item: item[0].replace("_", " "),
-    "response time": lambda item: (
-        f"{item[1]['milliseconds']} ms" if item[1] else "does not respond"
-    ),
-}
-_DISKS: Final[Columns] = {
-    "disk of": itemgetter("path"),
-    "free": lambda each: _megabytes(each["free_bytes"]),
-    "of": lambda each: _megabytes(each["total_bytes"]),
-}
-_BATCHES: Final[Columns] = {
-    "batch": itemgetter("id"),
-    "account": itemgetter("account_id"),
-    "done": lambda each: f"{each['succeeded'] + each['failed']} of {each['documents']}",
-    "failed": itemgetter("failed"),
-    "since": itemgetter("created_at"),
-}
-
-
-def _workers(shown: Sequence[dict[str, Any]]) -> str:
-    busy, slots = sum(each["busy"] for each in shown), sum(each["slots"] for each in shown)
-    rows = [
-        [
-            _name(each),
-            ",".join(each["queues"]),
-            f"{each['busy']} of {each['slots']}",
-            f"Landlock {each['landlock']}" if each["landlock"] else "none",
-        ]
-        for each in shown
-    ]
-    total = [f"all {len(shown)}", "", f"{busy} of {slots}", ""]
-    return write_table(["worker", "takes from", "busy", "sandbox"], [*rows, total])
-
-
-def _ledger(shown: dict[str, Any]) -> str:
-    return (
-        f"ledger: {shown['events_pending']} pending events, {_span(shown['lag_seconds'])} behind, "
-        f"{shown['events_dead']} unreadable events"
-    )
-
-
-def _backlog(left: dict[str, int]) -> str:
-    return (
-        f"unfinished documents and renders: {left['documents']:,}; "
-        f"unfinished batches: {left['batches']:,}"
-    )
-
-
-def _errors(shown: Sequence[dict[str, Any]]) -> str:
-    if not shown:
-        return "no errors in the logs"
-    lines = ["last errors"]
-    for each in shown:
-        ids = " ".join(filter(None, [each["job_id"], each["request_id"]]))
-        told = ": ".join(filter(None, [each["event"], each["cause"]]))
-        lines.append(f"  {each['at']}  {each['process']}  {told}  {ids}".rstrip())
-    return "\n".join(lines)
-
-
-_SECTIONS: Final[dict[str, Callable[[Any], str]]] = {
-    "processes": partial(write_columns, _PROCESSES),
-    "queues": partial(write_columns, _QUEUES),
-    "workers": _workers,
-    "stores": lambda shown: write_columns(_STORES, shown.items()),
-    "disks": partial(write_columns, _DISKS),
-    "ledger": _ledger,
-    "jobs_unfinished": lambda count: f"unfinished asynchronous renders: {count}",
-    "batch_backlog": _backlog,
-    "batches": lambda shown: write_columns(_BATCHES, shown) if shown else "no batch is running",
-    "last_errors": _errors,
-}
-
-
-def _span(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    if seconds < 60:
-        return f"{seconds:g} s"
-    minutes = int(seconds) // 60
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days} d {hours} h"
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def _find_existing(data: Path | None) -> FarmLocation:

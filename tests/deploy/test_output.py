@@ -28,7 +28,6 @@ def test_a_drained_queue_is_at_the_top_of_the_status():
     farm = {"url": None, "data": None, "looked_at": "now"}
     for since, told in ((None, False), ("then", True)):
         queues = [{**queue, "drained_since": since}]
-        head, _, _ = write_status({"farm": farm, "problems": [], "queues": queues}).partition(
-            "\n\n"
-        )
+        found = {"farm": farm, "problems": [], "stores": {}, "queues": queues}
+        head, _, _ = write_status(found).partition("\n\n")
         assert ("drained until resumed by an operator: batch" in head) is told
