@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,6 +123,19 @@ def test_an_image_stands_in_its_own_box():
     page = drawn(img(padding=sides(2), background=RED))
     assert fills(page) == [(0, 0, 34, 19)]
     assert picture(page) == (2, 2, 30, 15)
+
+
+def test_the_greatest_height_of_an_image_is_that_of_its_box():
+    page = drawn(img(padding=sides(2), background=RED, max_height=Length(14)))
+    assert fills(page) == [(0, 0, 24, 14)]
+    assert picture(page) == (2, 2, 20, 10)
+
+
+def test_a_lower_linear_code_keeps_its_width():
+    code = qr("AB-12", width=Length(90), max_height=Length(10))
+    (bars,) = of_kind(drawn(replace(code, symbology="code128")), RectangleSet)
+    columns, rows = 110, 45  # of the symbol
+    assert (bars.unit_width * columns, bars.unit_height * rows) == pytest.approx((90, 10))
 
 
 def test_an_image_in_a_line_stands_on_the_baseline():

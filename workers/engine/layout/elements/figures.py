@@ -8,6 +8,8 @@ aspect ratio.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.barcodes import find_doubtful
@@ -52,6 +54,7 @@ MODULE_WIDTH: Final = mm(0.5)  # of a bar code without a stated size; every phon
 BAR_WIDTH: Final = mm(0.33)
 MIN_TEXT_SIZE: Final = 4.0  # points; smaller text below a bar code is illegible
 SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
+_UNLIMITED: Final = 1e9  # points; what is measured stands in no container
 
 
 def _fail(problem: LayoutProblem | None) -> Fragment:
@@ -157,7 +160,8 @@ def lay_out_image(
     if isinstance(prepared, ContentProblem):
         return _fail(_describe_missing(context, node, prepared))
     used_box = resolve_box(context, node.style.box, region)
-    width, height = _size(node, used_box, region, (prepared.width_points, prepared.height_points))
+    natural = (prepared.width_points, prepared.height_points)
+    width, height = _size(node, used_box, natural, has_width=_has_width(node, region))
     used_box = with_own_width(
         used_box, width + used_box.insets.left + used_box.insets.right, region
     )
@@ -174,20 +178,13 @@ def lay_out_barcode(
     if isinstance(symbol, ContentProblem):
         return _fail(_describe(context, node, symbol))
     used_box = resolve_box(context, node.style.box, region)
-
-    def find_size(natural: tuple[float, float]) -> tuple[float, float]:
-        is_fixed = node.module is not None
-        return _size(
-            *(node, used_box, region, natural),
-            has_fixed_module=is_fixed,
-            has_free_height=symbol.is_bars,
-        )
-
+    has_width, is_bars = _has_width(node, region), symbol.is_bars
+    find_size = partial(_size, node, used_box, has_width=has_width, has_free_height=is_bars)
     natural, caption = _natural_size(node, symbol), None
     if node.shows_text and symbol.text:
         width = find_size(natural)[0]
         caption = _lay_out_text(context, node, symbol.text, width)
-        scale = 1.0 if symbol.is_bars or width == 0 else natural[0] / width
+        scale = 1.0 if is_bars or width == 0 else natural[0] / width
         natural = (natural[0], natural[1] + caption.height * scale)
     width, height = find_size(natural)
     used_box = with_own_width(
@@ -195,7 +192,7 @@ def lay_out_barcode(
     )
     room = max(height - (caption.height if caption else 0.0), 0.0)
     module = width / symbol.columns
-    if not symbol.is_bars:
+    if not is_bars:
         module = min(module, room / symbol.rows)
     if (node.dpi is not None or node.reduction) and module > 0:
         fitted = barcodes.fit_to_dots(symbol, module, node)
@@ -312,10 +309,7 @@ def measure_image(context: LayoutContext, node: Image) -> tuple[float, float]:
     prepared = find_picture(context, node.picture, node.source)
     if isinstance(prepared, ContentProblem):
         return 0.0, 0.0
-    used_box = resolve_box(context, node.style.box, Region(0.0))
-    natural = (prepared.width_points, prepared.height_points)
-    width = _scaled(node, used_box, natural)[0]
-    return outer_widths(node.style.box, width, width)
+    return _measure(context, node, (prepared.width_points, prepared.height_points))
 
 
 def measure_barcode(context: LayoutContext, node: Barcode) -> tuple[float, float]:
@@ -323,9 +317,7 @@ def measure_barcode(context: LayoutContext, node: Barcode) -> tuple[float, float
     symbol = _encode(context, node)
     if isinstance(symbol, ContentProblem):
         return 0.0, 0.0
-    used_box = resolve_box(context, node.style.box, Region(0.0))
-    width = _scaled(node, used_box, _natural_size(node, symbol), has_free_height=symbol.is_bars)[0]
-    return outer_widths(node.style.box, width, width)
+    return _measure(context, node, _natural_size(node, symbol), has_free_height=symbol.is_bars)
 
 
 def place_figure(
@@ -352,87 +344,51 @@ def place_figure(
 def _size(
     node: Image | Barcode,
     used_box: UsedBox,
-    region: Region,
     natural: tuple[float, float],
     *,
-    has_fixed_module: bool = False,
+    has_width: bool = False,
     has_free_height: bool = False,
 ) -> tuple[float, float]:
-    """Return the size of the content: stated sides as stated, others in proportion.
+    """Return the size of the content: stated sides as stated, others in proportion, within the limits.
 
-    `has_fixed_module` content has a width that nothing changes; `has_free_height` content (bars) has no aspect
-    ratio.
+    Content with a free height (bars) has no aspect ratio; nothing changes the width of a stated module.
     """
-    width, height = _scaled(node, used_box, natural, region, has_free_height=has_free_height)
-    room = used_box.content_width
-    has_width = _stated_width(node, used_box, region) is not None
-    if has_free_height and not has_width and not has_fixed_module and 0 < room < width:
-        return room, height
-    if not has_width and not has_fixed_module and used_box.height is None and 0 < room < width:
-        width, height = room, height * room / width
+    room, edges = used_box.content_width, used_box.insets.top + used_box.insets.bottom
+    stated = None if used_box.height is None else max(used_box.height - edges, 0.0)
+    ratio = 0.0 if has_free_height else natural[1] / natural[0]
+    width = stated / ratio if stated is not None and ratio else natural[0]
+    has_module = isinstance(node, Barcode) and node.module is not None
+    # A picture with a stated height alone may be too wide for its container, but not its `max-width`.
+    is_limited = stated is None or not ratio or node.style.box.max_width is not None
+    if has_width or (is_limited and not has_module and 0 < room < width):
+        width = room
+    height = (width * ratio if ratio else natural[1]) if stated is None else stated
+    most = inf if used_box.max_height is None else used_box.max_height - edges
+    if 0 < most < height:
+        width, height = (width * most / height if ratio else width), most
     return width, height
 
 
-def _scaled(
+def _has_width(node: Image | Barcode, region: Region) -> bool:
+    """Return whether the used width is a stated one; a share is stated in a row only."""
+    kind = node.style.box.width.kind
+    is_share = kind is LengthKind.FRACTION
+    return region.has_fixed_width if is_share else kind is not LengthKind.AUTO
+
+
+def _measure(
+    context: LayoutContext,
     node: Image | Barcode,
-    used_box: UsedBox,
     natural: tuple[float, float],
-    region: Region | None = None,
     *,
     has_free_height: bool = False,
 ) -> tuple[float, float]:
-    width = _stated_width(node, used_box, region)
-    height = _stated_height(used_box)
-    if has_free_height:
-        width = natural[0] if width is None else width
-        height = natural[1] if height is None else height
-    ratio = natural[1] / natural[0]
-    if width is None:
-        if height is None:
-            width, height = natural
-        else:
-            width = height / ratio
-    elif height is None:
-        height = width * ratio
-    most = _max_width(node, used_box, region)
-    if most is not None and width > most:
-        # A stated height is kept, and the image is fitted into the narrower box.
-        if not has_free_height and _stated_height(used_box) is None:
-            height *= most / width
-        width = most
-    limit = node.style.box.max_height
-    if limit is not None and limit.kind is LengthKind.POINTS and height > limit.value > 0:
-        return width * limit.value / height, limit.value
-    return width, height
-
-
-def _max_width(node: Image | Barcode, used_box: UsedBox, region: Region | None) -> float | None:
-    """Return the content width that `max-width` allows, None for any; a stated module overrides it."""
-    limit = node.style.box.max_width
-    if limit is None or (isinstance(node, Barcode) and node.module is not None):
-        return None
-    if region is None and limit.kind is not LengthKind.POINTS:
-        return None
-    most = limit.resolve(region.width if region else 0.0)
-    return None if most is None else max(most - used_box.insets.left - used_box.insets.right, 0.0)
-
-
-def _stated_width(node: Image | Barcode, used_box: UsedBox, region: Region | None) -> float | None:
-    box = node.style.box
-    if box.width.kind is LengthKind.AUTO:
-        return None
-    if region is not None and region.has_fixed_width:
-        return used_box.content_width
-    stated = box.width.resolve(region.width if region else 0.0)
-    if stated is None:
-        return None
-    return max(stated - used_box.insets.left - used_box.insets.right, 0.0)
-
-
-def _stated_height(used_box: UsedBox) -> float | None:
-    if used_box.height is None:
-        return None
-    return max(used_box.height - used_box.insets.top - used_box.insets.bottom, 0.0)
+    """Return the outer width of content in no container: of a width in per cent, that of its edges."""
+    box, width = node.style.box, 0.0
+    if box.width.kind is not LengthKind.PERCENT:
+        used_box = resolve_box(context, box, Region(_UNLIMITED))
+        width = _size(node, used_box, natural, has_free_height=has_free_height)[0]
+    return outer_widths(box, width, width)
 
 
 def _fitted(fit: str, image: Drawable, width: float, height: float) -> tuple[float, float]:
