@@ -115,6 +115,31 @@ def test_clip_in_parts_of_the_box():
     assert seen(content, (60, 50), (90, 50)) == [RED, WHITE]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<svg width="100" height="100" viewBox="0 0 10 10"><rect width="10" height="10"/></svg>',
+        '<symbol id="s" viewBox="0 0 10 10"><rect width="10" height="10"/></symbol><use href="#s"/>',
+        '<switch><rect width="100" height="100"/><rect width="900" height="100"/></switch>',
+        '<rect width="100" height="100"/><rect width="900" height="100" display="none"/>',
+        '<rect width="50" height="100"/><rect width="100" height="100" visibility="hidden"/>',
+        '<rect width="40" height="100"/><text x="40" y="80" textLength="60">a text</text>',
+        '<g opacity="0"><rect x="50" width="50" height="100"/></g><rect width="50" height="100"/>',
+    ],
+)
+def test_the_box_of_a_group_is_that_of_what_it_draws(content: str):
+    clip = '<clipPath id="c" clipPathUnits="objectBoundingBox"><rect width="0.3" height="1"/></clipPath>'
+    drawn = f'{clip}<g fill="red" clip-path="url(#c)">{content}</g>'
+    assert seen(drawn, (25, 10), (35, 10)) == [RED, WHITE]
+
+
+def test_a_context_paint_fits_the_box_of_its_use():
+    gradient = '<linearGradient id="g"><stop offset="0.5" stop-color="red"/><stop offset="0.5"/></linearGradient>'
+    shape = '<defs><rect id="r" width="100" height="100" fill="context-fill"/></defs>'
+    drawn = f'{gradient}{shape}<use href="#r" fill="url(#g)"/>'
+    assert seen(drawn, (40, 50), (60, 50)) == [RED, BLACK]
+
+
 def test_clip_of_nothing_shows_nothing():
     content = '<clipPath id="c"/>' + RECTANGLE.format('clip-path="url(#c)"')
     assert seen(content, (50, 50)) == [WHITE]

@@ -13,7 +13,7 @@ from workers.engine.pdf_writer import PreparedObject
 from workers.engine.prepared_images import UPRIGHT, Matrix, PreparedImage
 from workers.engine.svg.paths import Segments
 from workers.engine.svg.reader import DrawingBudget
-from workers.engine.svg.values import RGB
+from workers.engine.svg.values import RGB, Box, transform_box
 
 
 class DocumentPart(Enum):
@@ -312,6 +312,19 @@ class Canvas:
         inner = Canvas(self.box, self._budget)
         draw(inner)
         return inner.finish(is_group=True)
+
+
+class MeasuringCanvas(Canvas):
+    """A canvas for the boxes of marks, which are not painted."""
+
+    def __init__(self, budget: DrawingBudget) -> None:
+        super().__init__((0.0, 0.0, 1.0, 1.0), budget)
+        self.boxes: list[Box] = []
+
+    def measure(self, box: Box | None, matrix: Matrix) -> None:
+        """Add the box of a mark in user space, None for an empty one."""
+        if box is not None:
+            self.boxes.append(transform_box(matrix, box))
 
 
 def format_number(value: float) -> bytes:

@@ -1,4 +1,4 @@
-"""Clipping paths and masks (CSS Masking 1), bounding boxes (SVG 2 §8.10), and transforms by them."""
+"""Clipping paths and masks (CSS Masking 1), and transforms about an origin (CSS Transforms 1)."""
 
 from __future__ import annotations
 
@@ -9,84 +9,21 @@ from typing import Final
 from workers.engine.prepared_images import Matrix
 from workers.engine.svg.canvas import Canvas
 from workers.engine.svg.conversion import Conversion, UserSpace, meets_conditions
-from workers.engine.svg.paths import RECTANGLE, SHAPES, find_box, read_rectangle, rectangle
+from workers.engine.svg.paths import SHAPES, read_rectangle, rectangle
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.styles import SvgStyle, font_size
 from workers.engine.svg.values import (
     IDENTITY,
     Box,
     Viewport,
-    enclose,
     multiply_matrices,
-    read_lengths,
     to_length,
     to_matrix,
-    transform_box,
 )
 
-_CONTAINERS: Final = frozenset({"g", "a", "svg", "switch"})
 _ACROSS: Final = {"left": "0%", "center": "50%", "right": "100%"}
 _DOWN: Final = {"top": "0%", "center": "50%", "bottom": "100%"}
 _ELEMENT_BOXES: Final = frozenset({"fill-box", "content-box", "stroke-box", "border-box"})
-
-
-def find_bounding_box(
-    element: SvgElement, viewport: Viewport, conversion: Conversion
-) -> Box | None:
-    """Return the box of an element in its user space, without stroke and text; None for an empty one."""
-    boxes: list[Box] = []
-    _collect_boxes(element, IDENTITY, viewport, conversion, boxes)
-    return enclose(boxes)
-
-
-def _collect_boxes(
-    element: SvgElement,
-    matrix: Matrix,
-    viewport: Viewport,
-    conversion: Conversion,
-    boxes: list[Box],
-    depth: int = 0,
-) -> None:
-    """Add the boxes of an element and its descendants, without its own transform."""
-    if depth > 50:
-        return
-    conversion.budget.count_element(element.attribute_length)
-    if element.tag in SHAPES:
-        segments = conversion.segments_of(element, viewport)
-        conversion.budget.count_segments(len(segments))
-        _add_box(find_box(segments), matrix, boxes)
-    elif element.tag == "image":
-        x, y, width, height = read_lengths(element.attributes, RECTANGLE, viewport)
-        _add_box((x, y, x + width, y + height), matrix, boxes)
-    elif element.tag in _CONTAINERS:
-        for child in element.child_elements():
-            _collect_transformed(child, matrix, viewport, conversion, boxes, depth)
-    elif element.tag == "use":
-        target = conversion.elements_by_id.get(element.href.removeprefix("#"))
-        if target is not None:
-            x, y = read_lengths(element.attributes, "xy", viewport)
-            matrix = multiply_matrices(matrix, (1, 0, 0, 1, x, y))
-            _collect_transformed(target, matrix, viewport, conversion, boxes, depth)
-
-
-def _collect_transformed(
-    element: SvgElement,
-    matrix: Matrix,
-    viewport: Viewport,
-    conversion: Conversion,
-    boxes: list[Box],
-    depth: int,
-) -> None:
-    own = find_transform(element, conversion.style_of(element), viewport, conversion)
-    if own is not None and meets_conditions(element, conversion):
-        _collect_boxes(
-            element, multiply_matrices(matrix, own), viewport, conversion, boxes, depth + 1
-        )
-
-
-def _add_box(box: Box | None, matrix: Matrix, boxes: list[Box]) -> None:
-    if box is not None:
-        boxes.append(transform_box(matrix, box))
 
 
 # --- transforms (CSS Transforms 1, 4 to 6)
@@ -107,7 +44,7 @@ def find_transform(
     if keyword in _ELEMENT_BOXES:
         if keyword in ("stroke-box", "border-box"):
             conversion.omit(f"the stroke in the transform-box {keyword}")
-        box = find_bounding_box(element, viewport, conversion)
+        box = conversion.find_bounding_box(element, viewport)
     if box is None:
         return matrix
     origin = _read_origin(style["transform-origin"] or "0 0", box, font_size(style))
@@ -256,7 +193,7 @@ def _find_content_space(
     """Return the user space of a clip's or mask's content; None when the element has no extent."""
     if target.attributes.get(attribute) != "objectBoundingBox":
         return space.on_canvas(space.canvas)
-    box = find_bounding_box(element, space.viewport, conversion)
+    box = conversion.find_bounding_box(element, space.viewport)
     if box is None or box[2] <= box[0] or box[3] <= box[1]:
         return None
     transformed = space.transformed((box[2] - box[0], 0, 0, box[3] - box[1], box[0], box[1]))
@@ -269,7 +206,7 @@ def _region(
     """Return the rectangle (x, y, width and height) outside which a mask is empty, None where it is unknown."""
     box = None
     if mask.attributes.get("maskUnits", "objectBoundingBox") == "objectBoundingBox":
-        box = find_bounding_box(element, space.viewport, conversion)
+        box = conversion.find_bounding_box(element, space.viewport)
         if box is None:
             return None
     return read_rectangle(mask.attributes, space.viewport, box, (-0.1, 1.2))

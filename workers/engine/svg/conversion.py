@@ -90,6 +90,8 @@ class Conversion:
     missing: dict[str, None] = field(default_factory=dict)  # characters without a glyph in any font
     context: PaintContext | None = None  # of the `use` or marker being drawn
     is_clipping: bool = False  # the geometry is drawn, not its paint
+    # Returns the box of an element in its user space, None for an empty one (SVG 2 §8.10).
+    find_bounding_box: Callable[[SvgElement, Viewport], Box | None] = field(init=False)
 
     def omit(self, what: str) -> None:
         """Record a feature that is not drawn."""

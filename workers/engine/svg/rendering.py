@@ -21,11 +21,12 @@ from workers.engine.svg.canvas import (
     Canvas,
     DrawnText,
     FormXObject,
+    MeasuringCanvas,
     VectorImage,
     format_number,
     format_numbers,
 )
-from workers.engine.svg.clips import Clipper, find_bounding_box, find_transform
+from workers.engine.svg.clips import Clipper, find_transform
 from workers.engine.svg.conversion import (
     Conversion,
     PaintContext,
@@ -34,7 +35,7 @@ from workers.engine.svg.conversion import (
     report_other_languages,
 )
 from workers.engine.svg.painting import Painter, apply_paint, draw_markers
-from workers.engine.svg.paths import SHAPES, read_rectangle, rectangle
+from workers.engine.svg.paths import SHAPES, find_box, read_rectangle, rectangle
 from workers.engine.svg.reader import (
     MAX_DAMAGED,
     MAX_DEPTH,
@@ -53,9 +54,11 @@ from workers.engine.svg.reader import (
 from workers.engine.svg.styles import RuleIndex, SvgStyle, font_size, opacity
 from workers.engine.svg.text import TextLayout, TextSpan, outline_text, space_clusters
 from workers.engine.svg.values import (
+    IDENTITY,
     LENGTHS,
     Box,
     Viewport,
+    enclose,
     invert,
     is_computed,
     multiply_matrices,
@@ -84,6 +87,7 @@ class ElementRenderer:
         self._conversion = conversion
         self._painter = Painter(conversion, self._build_pattern)
         self._clipper = Clipper(conversion, self.draw_children)
+        self._conversion.find_bounding_box = self._find_bounding_box
         self._images: dict[str, PreparedImage | None] = {}
         self._pixels = self._damaged = 0
         self._handlers: dict[str, Callable[[SvgElement, SvgStyle, UserSpace], None]] = {
@@ -137,6 +141,18 @@ class ElementRenderer:
         for child in element.child_elements():
             self.draw(child, style, inner)
 
+    def _find_bounding_box(self, element: SvgElement, viewport: Viewport) -> Box | None:
+        conversion = self._conversion
+        conversion.budget.count_element(element.attribute_length)
+        canvas, style = MeasuringCanvas(conversion.budget), conversion.style_of(element)
+        # The root is fitted into its size already.
+        draw = self.draw_children if element.parent is None else self._handlers.get(element.tag)
+        active, conversion.active_elements = conversion.active_elements, set()
+        if draw is not None:
+            draw(element, style, UserSpace(canvas, IDENTITY, viewport))
+        conversion.active_elements = active
+        return enclose(canvas.boxes)
+
     def _draw_with_effects(
         self,
         element: SvgElement,
@@ -146,6 +162,9 @@ class ElementRenderer:
     ) -> None:
         """Draw through the clipping path, mask and opacity of an element."""
         conversion, canvas, alpha = self._conversion, space.canvas, opacity(style)
+        if isinstance(canvas, MeasuringCanvas):
+            draw(space)
+            return
         if style["filter"] != "none":
             conversion.omit("filters")
         if style["mix-blend-mode"] != "normal":
@@ -211,7 +230,7 @@ class ElementRenderer:
             return
         viewport = space.viewport_for(style)
         outer = conversion.context
-        bounding_box = cache(lambda: find_bounding_box(element, viewport, conversion))
+        bounding_box = cache(lambda: conversion.find_bounding_box(element, viewport))
         conversion.context = PaintContext(style, bounding_box, space, outer)
         x, y = read_lengths(element.attributes, "xy", viewport)
         space = space.transformed((1, 0, 0, 1, x, y)).nested()
@@ -299,6 +318,10 @@ class ElementRenderer:
 
     def _draw_shape(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         segments = self._conversion.segments_of(element, space.viewport_for(style))
+        if isinstance(space.canvas, MeasuringCanvas):
+            self._conversion.budget.count_segments(len(segments))
+            space.canvas.measure(find_box(segments), space.matrix)
+            return
         stated_length = to_number(element.attributes.get("pathLength", ""), 0.0)
         self._painter.paint(segments, style, space, stated_length)
         if element.tag in _WITH_MARKERS and segments and style["visibility"] == "visible":
@@ -306,7 +329,7 @@ class ElementRenderer:
 
     def _draw_image(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         image = self._find_image(element.href)
-        if image is None or style["visibility"] != "visible":
+        if image is None:
             return
         viewport, canvas = space.viewport_for(style), space.canvas
         x, y = read_lengths(element.attributes, "xy", viewport)
@@ -314,6 +337,11 @@ class ElementRenderer:
         if width < 0 or height < 0:
             width, height = _complete_size(image, width, height)
         if width <= 0 or height <= 0:
+            return
+        if isinstance(canvas, MeasuringCanvas):
+            canvas.measure((x, y, x + width, y + height), space.matrix)
+            return
+        if style["visibility"] != "visible":
             return
         box = ViewBox(0, 0, image.width, image.height)
         matrix = fit_view_box(box, element.attributes.get("preserveAspectRatio", ""), width, height)
@@ -375,6 +403,9 @@ class ElementRenderer:
             _ROTATION_COST * sum(1 for span in placed if span.rotations)
         )
         bounding_box = _estimate_bounds(placed)
+        if isinstance(space.canvas, MeasuringCanvas):
+            space.canvas.measure(bounding_box, space.matrix)
+            return
         for span in placed:
             if span.style["visibility"] == "visible":
                 self._draw_span(span, bounding_box, space)
