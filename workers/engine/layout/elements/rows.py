@@ -28,7 +28,6 @@ from workers.engine.layout.blocks.stacks import (
     PlacedBlock,
     RowFragment,
     StackFragment,
-    StackResume,
     bottom_margin_after,
     collapses_child_margins,
     in_flow_children,
@@ -54,12 +53,45 @@ from workers.engine.tree.node_values import FieldKind
 from workers.engine.units import Length, LengthKind
 
 _ONE_SHARE: Final = Length(1.0, LengthKind.FRACTION)
-_DONE: Final[object] = ("done",)  # the resume position of a finished block while others continue
 _SHARES_OF_SLACK: Final = {"center": 0.5, "end": 1.0}
+
+# The blocks of a broken row that go on, by number, each with its position.
+OpenBlocks = tuple[tuple[int, Resume], ...]
+
+
+class _Places(NamedTuple):
+    """The widths of blocks side by side in a region, and the gap between them, in points."""
+
+    widths: Sequence[float]
+    gap: float
+    room: float
+    is_rtl: bool
+
+    def left_of(self, index: int) -> float:
+        """Return the distance of a block from the left."""
+        before = sum(self.widths[:index]) + index * self.gap
+        return self.room - before - self.widths[index] if self.is_rtl else before
+
+    def check(
+        self, context: LayoutContext, node: nodes.Row | nodes.Grid, advice: str
+    ) -> LayoutProblem | None:
+        """Return the problem of blocks that are wider together than their region."""
+        used = sum(self.widths) + self.gap * max(len(self.widths) - 1, 0)
+        if used <= self.room + EPSILON:
+            return None
+        return context.too_wide(node.source, needed=used, available=self.room, advice=advice)
+
+
+def _share_width(
+    node: nodes.Row | nodes.Grid, lengths: Sequence[Length], gap: float, room: float
+) -> _Places:
+    tracks = [Track(length) for length in lengths]
+    widths = distribute_width(tracks, room - gap * max(len(tracks) - 1, 0), base=room)
+    return _Places(widths, gap, room, node.style.paragraph.is_rtl)
 
 
 def lay_out_row(
-    context: LayoutContext, node: nodes.Row, region: Region, resume: Resume
+    context: LayoutContext, node: nodes.Row, region: Region, resume: OpenBlocks | None
 ) -> Fragment | None:
     """Lay out blocks side by side; in a fragmented row each continues on its own."""
     least = _own_height(boxes.resolve_box(context, node.style.box, region))
@@ -93,47 +125,52 @@ class _RowFiller:
         self.node = node
         self.region = region
         self.children = in_flow_children(node)
-        self.widths = _widths_of(node, self.children, region.width)
+        lengths = [_width_of(child) for child in self.children]
+        self.places = _share_width(node, lengths, node.gap, region.width)
         self.tops = [0.0] * len(self.children)  # from the top of the row
-        self.fragments: list[Fragment | None] = []
+        self.fragments: dict[int, Fragment] = {}  # of the blocks that are not finished
 
-    def fill(self, resume: Resume, least: float) -> RowFragment | None:
+    def fill(self, resume: OpenBlocks | None, least: float) -> RowFragment | None:
         """Lay out the blocks from their beginning or resume positions; None if one of them does not fit."""
+        starts = dict.fromkeys(range(len(self.children))) if resume is None else dict(resume)
         if resume is None:
             self.tops = self._top_margins()
-        starts = resume or (None,) * len(self.children)
-        for index, start in enumerate(starts):
-            fragment = None if start is _DONE else self._lay_out(index, start)
-            if fragment is None and start is not _DONE:
+        for index, start in starts.items():
+            fragment = self._lay_out(index, start)
+            if fragment is None:
                 return None
-            self.fragments.append(fragment)
+            self.fragments[index] = fragment
         if resume is None and not self._lower_to_baseline():
             return None
-        is_finished = all(
-            fragment is None or fragment.resume is None for fragment in self.fragments
-        )
-        is_whole = resume is None and is_finished
-        height = max(map(self._bottom, range(len(self.fragments))), default=0.0)
+        ends = [(index, each.resume) for index, each in self.fragments.items()]
+        rest = tuple([end for end in ends if end[1] is not None])
+        is_whole = resume is None and not rest
+        height = max(map(self._bottom, self.fragments), default=0.0)
         if is_whole:
             height = max(height, least)
             self._align(height)
-        rest = None if is_finished else self._resumes()
-        row = RowFragment(self._placed(), height, rest, is_split=not is_whole)
-        if is_finished:
+        placed = [
+            PlacedBlock(self.places.left_of(i), self.tops[i], fragment, self.children[i])
+            for i, fragment in self.fragments.items()
+        ]
+        row = RowFragment(placed, height, rest or None, is_split=not is_whole)
+        if not rest:
             row.bottom_margin_after = self._margin_below(height)
         if resume is None:
             asides = [child for child in self.node.children if is_positioned(child)]
             row.placed += [
                 PlacedBlock(0.0, 0.0, make_positioned(self.context, one), one) for one in asides
             ]
-        self._check_width(row)
+        advice = "Make the widths of its blocks, or the gap, smaller."
+        row.problem = self.places.check(self.context, self.node, advice)
         return row
 
     def _lay_out(self, index: int, start: Resume) -> Fragment | None:
         region, top = self.region, self.tops[index]
         bottom = None if region.bottom is None else region.bottom - top
         given = Region(
-            self.widths[index], region.height - top, region.is_top, bottom, has_fixed_width=True
+            *(self.places.widths[index], region.height - top, region.is_top, bottom),
+            has_fixed_width=True,
         )
         child = self.children[index]
         fragment = self.context.lay_out(child, given, start)
@@ -154,13 +191,10 @@ class _RowFiller:
 
     def _lower_to_baseline(self) -> bool:
         """Align text on the lowest first baseline; return False if a lowered block does not fit."""
-        standing = [
-            index for index, child in enumerate(self.children) if self._aligns_baseline(child)
-        ]
         lines = {
             index: self.tops[index] + baseline
-            for index in standing
-            if (fragment := self.fragments[index])
+            for index, fragment in self.fragments.items()
+            if self._aligns_baseline(self.children[index])
             and (baseline := fragment.first_baseline) is not None
         }
         lowest = max(lines.values(), default=0.0)
@@ -168,7 +202,6 @@ class _RowFiller:
 
     def _lower(self, index: int, drop: float) -> bool:
         fragment, context = self.fragments[index], self.context
-        assert fragment is not None
         self.tops[index] += drop
         if fragment.resume is None and self._bottom(index) <= self.region.height + EPSILON:
             return True
@@ -191,8 +224,7 @@ class _RowFiller:
     def _align(self, height: float) -> None:
         """Move or stretch each block in the height of the row."""
         share = _SHARES_OF_SLACK.get(self.node.align, 0.0)
-        for index, (child, fragment) in enumerate(zip(self.children, self.fragments, strict=True)):
-            assert fragment is not None
+        for index, child in enumerate(self.children):
             slack = max(height - self._bottom(index), 0.0)
             if (
                 not isinstance(child, nodes.Break)
@@ -214,51 +246,17 @@ class _RowFiller:
         self.fragments[index] = replace(fragment, height=height)
 
     def _bottom(self, index: int) -> float:
-        fragment = self.fragments[index]
-        return 0.0 if fragment is None else self.tops[index] + fragment.height
+        return self.tops[index] + self.fragments[index].height
 
     def _margin_below(self, height: float) -> float:
         if not collapses_child_margins(self.node.style.box):
             return 0.0
+        width = self.region.width
         reached = [
-            self._bottom(index) + bottom_margin_after(child, fragment, self.region.width)
-            for index, (child, fragment) in enumerate(
-                zip(self.children, self.fragments, strict=True)
-            )
-            if fragment is not None
+            self._bottom(index) + bottom_margin_after(self.children[index], fragment, width)
+            for index, fragment in self.fragments.items()
         ]
         return max(reached, default=height) - height
-
-    # --- the fragment ------------------------------------------------------------------------------
-
-    def _placed(self) -> list[PlacedBlock]:
-        placed: list[PlacedBlock] = []
-        x = 0.0
-        for width, top, fragment, child in zip(
-            self.widths, self.tops, self.fragments, self.children, strict=True
-        ):
-            if fragment is not None:
-                is_rtl = self.node.style.paragraph.is_rtl
-                left = self.region.width - x - width if is_rtl else x
-                placed.append(PlacedBlock(left, top, fragment, child))
-            x += width + self.node.gap
-        return placed
-
-    def _resumes(self) -> tuple[Resume, ...]:
-        return tuple(
-            _DONE if fragment is None or fragment.resume is None else fragment.resume
-            for fragment in self.fragments
-        )
-
-    def _check_width(self, row: RowFragment) -> None:
-        used = sum(self.widths) + self.node.gap * max(len(self.widths) - 1, 0)
-        if used > self.region.width + EPSILON:
-            row.problem = self.context.too_wide(
-                self.node.source,
-                needed=used,
-                available=self.region.width,
-                advice="Make the widths of its blocks, or the gap, smaller.",
-            )
 
 
 def _is_stretchable(block: nodes.Block) -> bool:
@@ -287,12 +285,6 @@ def _begins_with_bare_text(block: AnyBlock) -> bool:
     return isinstance(block, nodes.Paragraph | nodes.ListBlock)
 
 
-def _widths_of(node: nodes.Row, children: Sequence[nodes.Block], available: float) -> list[float]:
-    tracks = [Track(_width_of(child)) for child in children]
-    gaps = node.gap * max(len(children) - 1, 0)
-    return distribute_width(tracks, available - gaps, base=available)
-
-
 def _width_of(child: nodes.Block) -> Length:
     if isinstance(child, nodes.Break) or child.style.box.width.kind is LengthKind.AUTO:
         return _ONE_SHARE
@@ -300,15 +292,20 @@ def _width_of(child: nodes.Block) -> Length:
 
 
 class GridResume(NamedTuple):
-    """A position in a grid: the cell, counted from the first of all, and those in the blocks of its
-    row if that is split, None for a finished one.
+    """A position in a grid: the cell, counted from the first of all, and the blocks of its row by
+    column if that is broken.
     """
 
     cell: int
-    blocks: tuple[StackResume | None, ...] = ()
+    blocks: OpenBlocks = ()
 
 
-_BEGINNING: Final = StackResume(0, None, False)
+class _Cell(NamedTuple):
+    """A block that is laid out in a row of a grid, from its position on."""
+
+    column: int
+    block: nodes.Block
+    start: Resume
 
 
 _STRETCHED: Final[Kind[tuple[nodes.Block, float, float], nodes.Block]] = Kind()
@@ -341,12 +338,11 @@ class _GridFiller:
         self.node = node
         self.region = region
         self.first, self.begun = start
-        self.rest: tuple[StackResume | None, ...] = ()  # of a row that is split
+        self.rest: OpenBlocks = ()
         self.children = [child for child in node.children if not isinstance(child, nodes.Break)]
         self.total = node.skip + len(self.children)
-        gaps = node.column_gap * (len(node.columns) - 1)
-        tracks = [Track(width) for width in node.columns]
-        self.widths = distribute_width(tracks, region.width - gaps, base=region.width)
+        self.places = _share_width(node, node.columns, node.column_gap, region.width)
+        self.widths = self.places.widths
         self.cells: list[PlacedBlock] = []
         self.rows = 0  # of the stated height
         self.too_tall: LayoutProblem | None = None
@@ -365,7 +361,8 @@ class _GridFiller:
         after = self.first + rows * len(self.widths)
         resume = GridResume(after, self.rest) if self.rest or after < self.total else None
         is_split = bool(self.begun or self.rest)
-        problem = self._check_width() or self.too_tall
+        advice = "Make its columns, their gap, or their number smaller."
+        problem = self.places.check(self.context, self.node, advice) or self.too_tall
         return RowFragment(self.cells, height, resume, problem, is_split=is_split)
 
     def _count_even(self) -> int:
@@ -381,18 +378,23 @@ class _GridFiller:
         for row in range(left):
             room = self.region.height - y
             is_top = self.region.is_top and not row
-            fragments = self._lay_out_row(row, inf, is_top=True)
+            cells = self._find_cells(row)
+            fragments = self._lay_out_row(cells, inf, is_top=True)
             height = self.node.row_height
             if height is None:
                 height = _height_of(fragments)
                 is_too_tall = is_top or height > self.context.area.height + EPSILON
                 if height > room + EPSILON and is_too_tall:
-                    parts = self._lay_out_row(row, room, is_top=is_top)
-                    self.rest = self._find_rest(row, fragments, parts)
-                    if any(parts) and any(self.rest) and _height_of(parts) <= room + EPSILON:
+                    parts = self._lay_out_row(cells, room, is_top=is_top)
+                    if any(parts) and _height_of(parts) <= room + EPSILON:
                         fragments, height = parts, _height_of(parts)
-                    else:
-                        self.rest = ()
+                        self.rest = tuple(
+                            [
+                                (cell.column, part.resume if part else cell.start)
+                                for cell, part in zip(cells, parts, strict=True)
+                                if part is None or part.resume is not None
+                            ]
+                        )
             if height > room + EPSILON:
                 if row:
                     return row, y - self.node.row_gap
@@ -401,49 +403,36 @@ class _GridFiller:
                 self.too_tall = self.context.too_tall(
                     self.node.source, needed=height, available=self.region.height
                 )
-            for column, fragment in enumerate(fragments):
-                child = self._child_at(row, column)
-                if fragment is not None and child is not None:
+            for (column, block, _), fragment in zip(cells, fragments, strict=True):
+                if fragment is not None:
                     if fragment.height > height + EPSILON:
-                        fragment.problem = self._describe_too_tall(child, fragment.height, height)
-                    cell = self.widths[column], height
-                    self.cells.append(PlacedBlock(self._left(column), y, fragment, child, cell))
+                        fragment.problem = self._describe_too_tall(block, fragment.height, height)
+                    size = self.widths[column], height
+                    self.cells.append(
+                        PlacedBlock(self.places.left_of(column), y, fragment, block, size)
+                    )
             y += height + self.node.row_gap
             if self.rest:
                 return row, y - self.node.row_gap
         return left, y - self.node.row_gap
 
-    def _lay_out_row(self, row: int, room: float, *, is_top: bool) -> list[StackFragment | None]:
+    def _find_cells(self, row: int) -> list[_Cell]:
+        """Return the blocks of a row that are not finished."""
+        begun = {} if row else dict(self.begun)
+        columns = begun or range(len(self.widths))
+        found = [(column, self._child_at(row, column)) for column in columns]
+        return [_Cell(at, block, begun.get(at)) for at, block in found if block is not None]
+
+    def _lay_out_row(
+        self, cells: Sequence[_Cell], room: float, *, is_top: bool
+    ) -> list[StackFragment | None]:
         """Return the blocks of a row, or what is left of them, as far as they fit."""
-        found: list[StackFragment | None] = []
-        for column, width in enumerate(self.widths):
-            child = self._child_at(row, column)
-            start = self._start_of(row, column)
-            fragment = None
-            if child is not None and start is not None:
-                region = Region(width, room, is_top, self.node.row_height)
-                resume = None if start is _BEGINNING else start
-                fragment = lay_out_stack(self.context, (child,), region, resume)
-            found.append(fragment)
-        return found
-
-    def _start_of(self, row: int, column: int) -> StackResume | None:
-        """Return the position in a block from which it is laid out, None for a finished one."""
-        return self.begun[column] if self.begun and not row else _BEGINNING
-
-    def _find_rest(
-        self,
-        row: int,
-        wholes: Sequence[StackFragment | None],
-        parts: Sequence[StackFragment | None],
-    ) -> tuple[StackResume | None, ...]:
-        """Return where the blocks of a row resume after the parts of them that fit."""
-        return tuple(
-            [
-                part.resume if part else self._start_of(row, column) if whole else None
-                for column, (whole, part) in enumerate(zip(wholes, parts, strict=True))
-            ]
-        )
+        height = self.node.row_height
+        regions = [Region(self.widths[cell.column], room, is_top, height) for cell in cells]
+        return [
+            lay_out_stack(self.context, (cell.block,), region, cell.start)
+            for cell, region in zip(cells, regions, strict=True)
+        ]
 
     def _child_at(self, row: int, column: int) -> nodes.Block | None:
         """Return the block of a cell of this fragment, stretched to a stated height."""
@@ -476,23 +465,6 @@ class _GridFiller:
 
         memo = self.context.memo
         return memo.remember(_STRETCHED, (child, width, height), stretch)
-
-    def _left(self, column: int) -> float:
-        before = sum(self.widths[:column]) + column * self.node.column_gap
-        if self.node.style.paragraph.is_rtl:
-            return self.region.width - before - self.widths[column]
-        return before
-
-    def _check_width(self) -> LayoutProblem | None:
-        used = sum(self.widths) + self.node.column_gap * max(len(self.widths) - 1, 0)
-        if used <= self.region.width + EPSILON:
-            return None
-        return self.context.too_wide(
-            self.node.source,
-            needed=used,
-            available=self.region.width,
-            advice="Make its columns, their gap, or their number smaller.",
-        )
 
     def _describe_too_tall(self, child: nodes.Block, need: float, room: float) -> LayoutProblem:
         source, context = child.source, self.context
