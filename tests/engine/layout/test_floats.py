@@ -90,6 +90,18 @@ def test_no_figure_is_drawn_again_where_its_anchor_would_move():
     assert sorted(number for page in figures_in(pages) for number in page) == [1, 2]
 
 
+@pytest.mark.parametrize("box", ["{}<h1>next</h1>", "<div>{}<h1>next</h1></div>"])
+def test_a_figure_for_a_page_at_the_start_of_an_area_has_that_page(box: str):
+    pages = pages_of(box.format(figure(1, "page")) + LINE.format(0))
+    assert figures_in(pages) == [[1], []]
+    assert words_in(pages) == [[], [0]]
+
+
+def test_no_page_follows_a_figure_that_has_the_last_one():
+    pages = pages_of(LINE.format(0) + figure(1, "page"))
+    assert figures_in(pages) == [[], [1]]
+
+
 def test_a_page_break_waits_for_the_figures_before_it():
     pages = pages_of(
         lines(0, 10) + figure(1, "top", 40) + figure(2, "page")

@@ -617,8 +617,8 @@ class _StackLayout:
         block, ends = self.blocks[index], self.context.section_ends
         while block not in ends:
             children = stacked_children(block)
-            if not children:
-                return False
+            if not children or children[0] is not nodes.child_blocks(block)[0]:
+                return False  # what comes before the heading out of flow is not of its section
             block = children[0]
         return True
 

@@ -332,6 +332,9 @@ class AreaFill:
             body = self._place_new(body)
         if body is not None:
             body = self._place_last(self._let_rest_wait(body))
+        if body is not None and not body.height and body.forced == stacks.FLOAT_BREAK:
+            self._before = self._after  # no text comes before the figures: they stand here
+            self._place_waiting()
         if body is None and not self._placed:
             return None
         return self._make_fragment(body)
@@ -539,8 +542,10 @@ class AreaFill:
             after, forced = after._replace(held_break=forced), ""
         elif after.held_break and not after.figures:
             after, forced = after._replace(held_break=""), after.held_break
-        start = self._start or stacks.StackResume(0, None, False)
-        resume = stacks.set_aside(start if body is None else body.resume, after, self._over)
+        rest = (self._start or stacks.StackResume(0, None, False)) if body is None else body.resume
+        if rest is not None and self._is_over(rest):
+            rest = None
+        resume = stacks.set_aside(rest, after, self._over)
         if not self._placed and body is not None and (body.resume, body.forced) == (resume, forced):
             return body
         height = self._region.height if self._placed else (0.0 if body is None else body.height)
