@@ -36,7 +36,12 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
 )
-from workers.engine.layout.pages.footnotes import FootnoteFiller, FootnoteFragment, used_height
+from workers.engine.layout.pages.footnotes import (
+    FootnoteFiller,
+    FootnoteFragment,
+    pending_notes,
+    used_height,
+)
 from workers.engine.tree.nodes import (
     ColumnLayout,
     Container,
@@ -188,8 +193,7 @@ class FloatFiller:
 
     def find_notes(self, fragment: Fragment) -> tuple[PendingNote, ...]:
         """Return the notes called in a figure."""
-        calls = [] if self._notes is None else self._notes.find_calls(fragment)
-        return tuple([PendingNote(call, None) for call, _ in calls])
+        return () if self._notes is None else pending_notes(self._notes.find_calls(fragment))
 
     def precedes(self, one: AnyBlock, other: AnyBlock) -> bool:
         """Return whether a figure stands before another in the document."""
@@ -224,47 +228,45 @@ class FloatFiller:
         region: Region,
         resume: Resume,
         *,
+        columns: ColumnLayout | None = None,
         around: PlacedFloats | None = None,
     ) -> Fragment | None:
-        """Fill an area of one column, or one of the columns that the figures `around` span."""
-        fill_text = stacks.lay_out_stack if self._notes is None else self._notes.fill
+        """Fill an area, which has several columns if they are given.
+
+        It may be one of the columns that the figures `around` span.
+        """
+        notes = self._notes
+        fill_column = stacks.lay_out_stack if notes is None else notes.fill
 
         def fill(
-            context: LayoutContext, inner: Region, at: Resume, _placed: PlacedFloats
+            context: LayoutContext, inner: Region, at: Resume, placed: PlacedFloats
         ) -> Fragment | None:
-            return fill_text(context, blocks, inner, at)
+            if columns is None:
+                return fill_column(context, blocks, inner, at)
+            in_column = partial(self.fill, around=placed)
+            return fill_balanced(context, blocks, columns, inner, at, in_column, notes)
 
-        return AreaFill(self, blocks, region, resume, fill, around=around).fill()
-
-    def fill_columns(
-        self, blocks: Sequence[AnyBlock], columns: ColumnLayout, region: Region, resume: Resume
-    ) -> Fragment | None:
-        """Fill an area of several columns, which figures may span."""
-
-        def fill(
-            context: LayoutContext, inner: Region, at: Resume, around: PlacedFloats
-        ) -> Fragment | None:
-            def fill_all(fill: FillFunction, room: Region) -> ColumnsFragment | None:
-                return fill_columns(context, blocks, columns, room, at, fill=fill)
-
-            column = partial(self.fill, around=around)
-            return fill_balanced(fill_all, column, inner, self._notes)
-
-        return AreaFill(self, blocks, region, resume, fill, spans_columns=True).fill()
+        spans_columns = columns is not None
+        return AreaFill(
+            *(self, blocks, region, resume, fill), spans_columns=spans_columns, around=around
+        ).fill()
 
 
 def fill_balanced(
-    fill_all: Callable[[FillFunction, Region], ColumnsFragment | None],
-    fill: FillFunction,
+    context: LayoutContext,
+    blocks: Sequence[AnyBlock],
+    columns: ColumnLayout,
     region: Region,
+    resume: Resume,
+    fill: FillFunction,
     notes: FootnoteFiller | None,
 ) -> ColumnsFragment | None:
     """Fill the columns of an area; those before the end of the flow or a page break may be balanced.
 
-    `fill_all` fills them one by one by `fill`, which adds notes by `notes`. Columns with figures, or whose
-    figures or notes continue in the next area, stay as they are.
+    `fill` fills one of them, with notes by `notes`. Columns with figures, or whose figures or notes
+    continue in the next area, stay as they are.
     """
-    filled = fill_all(fill, region)
+    filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
     if filled is None or not filled.layout.is_balanced:
         return filled
     if filled.resume is not None and (
@@ -277,8 +279,9 @@ def fill_balanced(
     def try_height(height: float) -> ColumnsFragment | None:
         if notes is None:
             room = Region(region.width, height, is_top=False, top=region.top)
-            return fill_all(stacks.lay_out_stack, room)
-        return fill_all(partial(notes.fill, most=height), region._replace(is_top=False))
+            return fill_columns(context, blocks, columns, room, resume)
+        room, fill = region._replace(is_top=False), partial(notes.fill, most=height)
+        return fill_columns(context, blocks, columns, room, resume, fill=fill)
 
     return balance_columns(filled, try_height, _text_height)
 

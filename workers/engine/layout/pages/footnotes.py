@@ -110,6 +110,11 @@ def rule_height(footnotes: Footnotes, width: float) -> float:
     return box.border.top.width + sum(side.resolve(width) or 0.0 for side in margins)
 
 
+def pending_notes(calls: Sequence[tuple[str, float]]) -> tuple[PendingNote, ...]:
+    """Return the notes of calls, none of which has begun."""
+    return tuple([PendingNote(call, None) for call, _ in calls])
+
+
 class _Trial(NamedTuple):
     """The content of an area up to a height, and the notes called in it."""
 
@@ -192,32 +197,29 @@ class FootnoteFiller:
     ) -> Fragment:
         """Fill an area that no other follows: all of its notes must fit, or are reported."""
         body, notes, need, reserved = fill_to(height), pending, 0.0, 0.0
+        note_stack = None
         for _ in range(MAX_TRIALS):
             calls = [] if body is None else self.find_calls(body)
-            names = [call for call, y in calls if y < height - reserved]
-            notes = (*pending, *(PendingNote(name, None) for name in names))
-            need = self._height_of(notes, width)
+            notes = (
+                *pending,
+                *pending_notes([each for each in calls if each[1] < height - reserved]),
+            )
+            note_stack = self.lay_out_all(notes, width)
+            need = 0.0
+            if note_stack is not None:
+                need = rule_height(self.footnotes, width) + note_stack.height
             if need <= reserved + EPSILON:
                 break
             reserved = min(need, height * MAX_CARRIED_SHARE)
             body = fill_to(height - reserved)
-        if not notes and body is not None:
+        if note_stack is None and body is not None:
             return body
-        note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
         fragment = FootnoteFragment(body, note_stack, self.footnotes, width, height, None)
         if need > reserved + EPSILON:
             fragment.problem = self._too_high(
                 self.footnotes.by_call[notes[-1].call], need, reserved
             )
         return fragment
-
-    def _height_of(self, notes: Sequence[PendingNote], width: float) -> float:
-        if not notes:
-            return 0.0
-        note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
-        return rule_height(self.footnotes, width) + (
-            0.0 if note_stack is None else note_stack.height
-        )
 
     def _too_high(self, note: Note, need: float, room: float) -> LayoutProblem:
         return LayoutProblem(
@@ -235,11 +237,14 @@ class FootnoteFiller:
 
     def _sort_notes(self, trial: _Trial, pending: Sequence[PendingNote], width: float) -> _Trial:
         """Return a trial with all of its notes in the order of the document."""
-        notes = (*pending, *(PendingNote(call, None) for call, _ in trial.calls))
+        notes = (*pending, *pending_notes(trial.calls))
         order = {call: number for number, call in enumerate(self.footnotes.by_call)}
         ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
-        note_stack, _ = self.lay_out_notes(ordered, width, inf, is_top=True)
-        return trial._replace(note_stack=note_stack)
+        return trial._replace(note_stack=self.lay_out_all(ordered, width))
+
+    def lay_out_all(self, notes: Sequence[PendingNote], width: float) -> StackFragment | None:
+        """Lay out notes below each other with room for all; None if there are none."""
+        return self.lay_out_notes(notes, width, inf, is_top=True)[0] if notes else None
 
     def lay_out_notes(
         self, notes: Sequence[PendingNote], width: float, room: float, *, is_top: bool
@@ -321,9 +326,7 @@ class _HeightSearch:
             trial = self._find_end(height)
             if trial is not None and trial.body.height > height + EPSILON:
                 trial = None  # it was forced and would be too tall for its area
-        if trial is None:
-            return self._complete(highest)
-        return self._complete(trial)
+        return self._complete(trial or highest)
 
     def _try(self, height: float) -> _Trial | None:
         """Return the content up to a height, and as much of its notes as fits."""
@@ -339,12 +342,12 @@ class _HeightSearch:
         if body is None:
             return None
         calls = self._filler.find_calls(body)
-        notes = self._notes_of(calls)
-        if not notes:
-            return _Trial(body, calls, None, ())
+        notes = (*self._carried, *pending_notes(calls))
         trial = _Trial(body, calls, None, notes)
+        if not notes:
+            return trial
         if calls and not self._seen:
-            self._measure_notes(calls)
+            self._seen, self._notes = calls, self._filler.lay_out_all(notes, self._width)
         if not calls or self._notes is None or not self._begins_with(calls):
             return self._add_notes(trial)
         if self._need(len(calls)) > self._height - body.height + EPSILON:
@@ -356,29 +359,17 @@ class _HeightSearch:
         seen = self._seen[: len(calls)]
         return [call for call, _ in calls] == [call for call, _ in seen]
 
-    def _notes_of(self, calls: Sequence[tuple[str, float]]) -> tuple[PendingNote, ...]:
-        """Return the notes of calls, behind the pending ones."""
-        return (*self._carried, *(PendingNote(call, None) for call, _ in calls))
-
     def _add_notes(self, trial: _Trial) -> _Trial:
         """Lay out as much of the notes of a trial as fits below its content."""
-        body, calls = trial.body, trial.calls
         note_stack, rest = self._filler.lay_out_notes(
-            self._notes_of(calls),
+            (*self._carried, *pending_notes(trial.calls)),
             self._width,
-            self._height - body.height - self._rule,
-            is_top=bool(self._carried) and not calls,
+            self._height - trial.body.height - self._rule,
+            is_top=bool(self._carried) and not trial.calls,
         )
         if note_stack is not None and not note_stack.placed:
             note_stack = None
-        return _Trial(body, calls, note_stack, rest)
-
-    def _measure_notes(self, calls: Sequence[tuple[str, float]]) -> None:
-        """Lay out the notes of calls with room for all."""
-        self._seen = calls
-        self._notes, _ = self._filler.lay_out_notes(
-            self._notes_of(calls), self._width, inf, is_top=True
-        )
+        return trial._replace(note_stack=note_stack, rest=rest)
 
     def _lower(self, calls: Sequence[tuple[str, float]], before: float) -> float:
         """Return the greatest height below `before` at which the notes of its calls fit."""

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout.blocks.boxes import lay_out_box
-from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
+from workers.engine.layout.blocks.columns import FillFunction, fill_columns
 from workers.engine.layout.blocks.positioning import is_out_of_flow, resolve_axis
 from workers.engine.layout.blocks.stacks import (
     StackResume,
@@ -113,21 +114,15 @@ def fill_area(
     fill: FillFunction = lay_out_stack if notes is None else notes.fill
     if floats is not None:
         fill = floats.fill
-    if area is None:
-        fragment: Fragment | None = fill(context, blocks, region, resume)
+    fragment: Fragment | None
+    if area is None or (area.overflow is None and area.columns.count == 1):
+        fragment = fill(context, blocks, region, resume)
     elif area.overflow is not None:
         fragment = _fill_clipped(context, blocks, area, area.overflow, rectangle, resume, notes)
-    elif area.columns.count == 1:
-        fragment = fill(context, blocks, region, resume)
     elif floats is not None:
-        fragment = floats.fill_columns(blocks, area.columns, region, resume)
+        fragment = floats.fill(context, blocks, region, resume, columns=area.columns)
     else:
-        columns = area.columns
-
-        def fill_all(fill: FillFunction, inner: Region) -> ColumnsFragment | None:
-            return fill_columns(context, blocks, columns, inner, resume, fill=fill)
-
-        fragment = fill_balanced(fill_all, fill, region, notes)
+        fragment = fill_balanced(context, blocks, area.columns, region, resume, fill, notes)
     assert fragment is not None
     return fragment
 
@@ -149,16 +144,11 @@ def _fill_clipped(
     resume: Resume,
     notes: FootnoteFiller | None,
 ) -> Fragment | None:
-    placeless = context._replace(places_floats=False)
-
-    def fill_to(height: float) -> Fragment | None:
-        inside = rectangle._replace(height=height)
-        return _lay_out_clipped(placeless, blocks, area, overflow, inside, resume)
-
+    placeless, width = context._replace(places_floats=False), rectangle.width
+    fill_to = partial(_lay_out_clipped, placeless, blocks, area, overflow, resume, width)
     if notes is None:
         return fill_to(rectangle.height)
-    pending = aside_of(resume).notes
-    return notes.fill_clipped(fill_to, rectangle.width, rectangle.height, pending)
+    return notes.fill_clipped(fill_to, width, rectangle.height, aside_of(resume).notes)
 
 
 def _lay_out_clipped(
@@ -166,8 +156,9 @@ def _lay_out_clipped(
     blocks: Sequence[Block],
     area: Area,
     overflow: Overflow,
-    rectangle: Rectangle,
     resume: Resume,
+    width: float,
+    height: float,
 ) -> Fragment | None:
     """Lay out all remaining blocks in a box as high as the area, which reports overflow.
 
@@ -176,11 +167,11 @@ def _lay_out_clipped(
     at = resume or StackResume(0, None, False)
     if overflow is Overflow.SHRINK and at.inner is not None:
         overflow = Overflow.ERROR
-    box = replace(area.style.box, height=Length(rectangle.height), overflow=overflow)
+    box = replace(area.style.box, height=Length(height), overflow=overflow)
     style = replace(area.style, box=box)
     rest = tuple(blocks[at.child :])
     wrapper = Container(area.source, Role.SECT, style, rest, columns=area.columns)
-    region = Region(rectangle.width, rectangle.height, True, rectangle.height, top=0.0)
+    region = Region(width, height, True, height, top=0.0)
     if at.inner is None:
         return context.lay_out(wrapper, region)
 
