@@ -14,9 +14,7 @@ from shared.clock import epoch
 
 TEMPLATE_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
 NAME_PATTERN: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"  # of slugs, tags, plans, images and fonts
-SLUG: Final = re.compile(NAME_PATTERN + r"\Z")
-IMAGE_NAME: Final = SLUG
-ID_SHAPE: Final = re.compile(r"[a-z0-9]{20}\Z")
+_ID_SHAPE: Final = re.compile(r"[a-z0-9]{20}\Z")
 PUBLIC_PREFIX: Final = "service-"
 
 ID_LENGTH: Final = 24  # of what follows the prefix in identifiers of `new_id`
@@ -50,7 +48,7 @@ def new_template_id() -> str:
 
 def has_id_shape(identifier: str) -> bool:
     """Return whether an identifier is a template id; no slug may have that shape."""
-    return identifier.startswith(PUBLIC_PREFIX) or ID_SHAPE.match(identifier) is not None
+    return identifier.startswith(PUBLIC_PREFIX) or _ID_SHAPE.match(identifier) is not None
 
 
 def new_id(prefix: str) -> str:

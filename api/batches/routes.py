@@ -82,6 +82,7 @@ from shared.clock import now
 from shared.db.queries import check_not_held
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
+from shared.identifiers import NAME_PATTERN
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MAX_GROUPED_ROWS, MB
 from shared.zip_files import DEFAULT_FILENAME
 
@@ -126,7 +127,12 @@ class BatchRoutes(Routes):
             ),
             Parameter(
                 "plan",
-                string("A plan, name@version or name@tag.", maxLength=125, examples=["letters@1"]),
+                string(
+                    "A plan, name@version or name@tag.",
+                    maxLength=125,
+                    pattern=f"^(?=[^@]{{1,60}}(@|$)){NAME_PATTERN}(@.*)?$",
+                    examples=["letters@1"],
+                ),
                 "The output plan: the order of the documents, the files that they go to, an index.",
             ),
             Parameter(

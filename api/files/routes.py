@@ -12,19 +12,13 @@ from flask import Response, request
 from api.admission.body import Body, receive_body
 from api.admission.json_body import decode_record
 from api.auth.guard import Principal, current_principal
-from api.files.store import (
-    FONT,
-    IMAGE,
-    FileKind,
-    FileStore,
-    SourceUrlFetcher,
-    check_upload_name,
-    decode_data,
-)
+from api.files.store import FONT, IMAGE, FileKind, FileStore, SourceUrlFetcher, decode_data
 from api.http import read_limit, require_content_type, write_json, write_page
+from api.operations.checks import check_value
 from api.operations.model import (
     ErrorStatuses,
     Operation,
+    Parameter,
     RequestBody,
     Routes,
     binary_content,
@@ -113,7 +107,7 @@ class _FileRoutes(Routes):
         $rules
         """
         principal = current_principal()
-        check_upload_name(name, self._kind)
+        self._check_name(name)
         require_content_type(request, self._kind.media_types)
         principal.get_workspace()
         with receive_body(request, limit=self._kind.max_bytes) as body:
@@ -140,7 +134,7 @@ class _FileRoutes(Routes):
         principal.get_workspace()
         with receive_body(request) as body:
             asked = decode_record(body.read(), FileRequest)
-        check_upload_name(asked.name, self._kind)
+        self._check_name(asked.name)
         match asked.source_url, asked.data:
             case str(url), None:
                 account_id = principal.state.account_id
@@ -187,7 +181,7 @@ class _FileRoutes(Routes):
         The bytes themselves cannot be downloaded.
         """
         principal = current_principal()
-        check_upload_name(name, self._kind)
+        self._check_name(name)
         with self._ports.database.snapshot() as session:
             file = self._kind.files.find(session, principal.get_workspace(), name)
         if file is None:
@@ -206,10 +200,13 @@ class _FileRoutes(Routes):
         Its space is freed at once.
         """
         principal = current_principal()
-        check_upload_name(name, self._kind)
+        self._check_name(name)
         if not self._store.delete(name, principal):
             raise self._not_found(name)
         return Response(status=204)
+
+    def _check_name(self, name: str) -> None:
+        check_value(Parameter(f"{self._kind.singular} name", IMAGE_NAME, "A name."), name)
 
     def _store_upload(self, name: str, body: Body, principal: Principal) -> Response:
         if body.size == 0:

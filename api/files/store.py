@@ -29,7 +29,6 @@ from shared.files.repository import (
     WorkspaceFullError,
     lock_workspace,
 )
-from shared.identifiers import IMAGE_NAME
 from shared.jobs.records import BodyKind
 from shared.limits import KB, MAX_FONT_BYTES, MAX_IMAGE_BYTES, MB, REMOTE_IMAGE_SECONDS
 from shared.outbound import (
@@ -45,21 +44,6 @@ from shared.templates.pinning import Pins
 
 MAX_DATA_BYTES: Final = 20 * MB  # of the base64 form, decoded
 _CHUNK_BYTES: Final = 64 * KB
-
-
-def check_upload_name(name: str, kind: FileKind) -> None:
-    """Check the name of a file.
-
-    Raises:
-        ServiceError: 400, with the violated rule.
-    """
-    if not 3 <= len(name) <= 64:
-        rule = f"it has {len(name)} characters, accepted are 3 to 64"
-    elif not IMAGE_NAME.match(name):
-        rule = "accepted are lowercase letters, digits and single hyphens, no hyphen at an end"
-    else:
-        return
-    raise ServiceError(400, f"Invalid {kind.singular} name '{name[:100]}': {rule}.")
 
 
 def decode_data(text: str, kind: FileKind) -> bytes:

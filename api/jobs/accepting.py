@@ -16,6 +16,8 @@ from urllib.parse import urlencode
 from flask import Request, Response
 
 from api.http import MAX_WAIT_SECONDS
+from api.operations.checks import check_value
+from api.operations.parameters import IDEMPOTENCY_KEY
 from api.ports import Ports
 from shared.clock import now
 from shared.db.session import Session
@@ -153,7 +155,6 @@ def _read(header: str) -> AsyncPreference | None:
 
 
 HEADER: Final = "Idempotency-Key"
-_KEY: Final = re.compile(r"[!-~]{1,255}\Z")
 _RETRY_SECONDS: Final = 1
 
 
@@ -166,12 +167,7 @@ def read_key(request: Request, account_id: str, call: Call) -> IdempotencyKey | 
     text = request.headers.get(HEADER)
     if text is None:
         return None
-    if not _KEY.match(text):
-        raise ServiceError(
-            400,
-            f"Invalid {HEADER} header: accepted are 1 to 255 visible ASCII characters without "
-            "spaces, such as a UUID.",
-        )
+    check_value(IDEMPOTENCY_KEY, text)
     return IdempotencyKey(account_id, call, text)
 
 

@@ -25,10 +25,10 @@ def read_parameters(
     """
     query = read_query(request, tuple(parameter.name for parameter in operation.query))
     for name in in_path.keys() & CHECKED_IN_PATHS:
-        _check(find_path_parameter(operation, name), in_path[name])
+        check_value(find_path_parameter(operation, name), in_path[name])
     for parameter in operation.query:
         if parameter.name in query:
-            _check(parameter, query[parameter.name])
+            check_value(parameter, query[parameter.name])
         elif parameter.is_required:
             raise ServiceError(
                 400, f"The query parameter {parameter.name} is required. {parameter.description}"
@@ -36,10 +36,15 @@ def read_parameters(
     return query
 
 
-def _check(parameter: Parameter, text: str) -> None:
+def check_value(parameter: Parameter, text: str) -> None:
+    """Check a value by the schema of its parameter.
+
+    Raises:
+        ServiceError: 400, with the name, the value and what is accepted.
+    """
     schema = parameter.schema
     if "enum" in schema:
-        is_accepted, rule = text in schema["enum"], ", ".join(schema["enum"])
+        is_accepted, rule = text in schema["enum"], f"one of {', '.join(schema['enum'])}"
     elif schema["type"] == "integer":
         low, high = schema["minimum"], schema["maximum"]
         is_accepted = re.fullmatch("[0-9]{1,10}", text) is not None and low <= int(text) <= high
@@ -52,4 +57,4 @@ def _check(parameter: Parameter, text: str) -> None:
         rule = described[0].lower() + described[1:]
         rule += f"; {low} to {high} characters" if high < inf else ""
     if not is_accepted:
-        raise ServiceError(400, f"Invalid {parameter.name} {quote(text)}; accepted: {rule}.")
+        raise ServiceError(400, f"Invalid {parameter.name} {quote(text)}: accepted is {rule}.")

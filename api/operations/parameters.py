@@ -124,6 +124,7 @@ IDEMPOTENCY_KEY: Final = Parameter(
     "Idempotency-Key",
     {
         "type": "string",
+        "description": "1 to 255 visible ASCII characters without spaces, such as a UUID.",
         "pattern": "^[!-~]{1,255}$",
         "examples": ["0f8fad5b-d9cb-469f-a165-70867728950e"],
     },

@@ -12,7 +12,8 @@ from api.conditional_requests import (
     read_preconditions,
     write_json_with_etag,
 )
-from api.http import write_json
+from api.http import quote, write_json
+from api.operations.checks import check_value
 from api.operations.model import (
     Parameter,
     RequestBody,
@@ -32,6 +33,7 @@ from api.operations.parameters import (
     NO_CONTENT,
     NO_WORKSPACE,
     NOT_FOUND,
+    PATH_PARAMETERS,
     TAG_SHAPE,
 )
 from api.templates.content import change_templates
@@ -39,8 +41,9 @@ from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
+from shared.identifiers import has_id_shape
 from shared.templates import names
-from shared.templates.names import Assignment, SlugRequest, TagRequest, check_slug
+from shared.templates.names import Assignment, SlugRequest, TagRequest
 from shared.templates.repository import check_known, lock_template
 
 
@@ -223,7 +226,7 @@ class SlugRoutes(Routes):
         workspace_id = principal.get_workspace()
         asked = receive_record(request, SlugRequest)
         slug, template_id = asked.slug, asked.get_template()
-        check_slug(slug)
+        _check_slug(slug)
         with change_templates(principal, self._ports) as session:
             assignment = names.assign_slug(
                 session,
@@ -263,7 +266,7 @@ class SlugRoutes(Routes):
         Returns the template that holds it, if it is taken.
         """
         principal = current_principal()
-        check_slug(slug)
+        _check_slug(slug)
         workspace_id = principal.get_workspace()
         with self._ports.database.snapshot() as session:
             holder = names.find_holder(session, workspace_id, slug)
@@ -286,9 +289,26 @@ class SlugRoutes(Routes):
         Possible even if the template was deleted, but not while a tag of it is guarded. The template does not change.
         """
         principal = current_principal()
-        check_slug(slug)
+        _check_slug(slug)
         workspace_id = principal.get_workspace()
         with change_templates(principal, self._ports) as session:
             names.release_slug(session, workspace_id, slug)
             record_change(session, principal, "slug.released", slug)
         return Response(status=204)
+
+
+def _check_slug(slug: str) -> None:
+    """Check a slug.
+
+    Raises:
+        ServiceError: 400, with `ERR_SLUG_INVALID` for a reserved prefix or the shape of an id, without a code for
+            length and characters.
+    """
+    if has_id_shape(slug):
+        raise ServiceError(
+            400,
+            f"Invalid slug {quote(slug)}: accepted is no text that begins with service-, or of twenty letters "
+            "and digits, the shape of an id.",
+            code=ErrorCode.SLUG_INVALID,
+        )
+    check_value(PATH_PARAMETERS["slug"], slug)

@@ -1,4 +1,4 @@
-"""Checks of output plans and their names that the types of their fields do not make."""
+"""Checks of output plans that the types of their fields do not make."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import msgspec
 
 from shared.batches.plans import Condition, Marks, MarkType, Plan, PlanOutput
 from shared.errors import ServiceError
-from shared.identifiers import SLUG
 from shared.settings import get_limits
 
 _MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
@@ -87,18 +86,4 @@ def _check_format(marks: Marks) -> None:
             400,
             "Invalid plan: the format of marks of type itf takes digits, and numbers with their width such as "
             "{set:06}, that are an even number of digits together.",
-        )
-
-
-def check_plan_name(name: str) -> None:
-    """Check that a text has the form of a plan's name.
-
-    Raises:
-        ServiceError: 400, with the rule.
-    """
-    if len(name) > 60 or not SLUG.match(name):
-        raise ServiceError(
-            400,
-            f"Invalid name {name[:100]!r} of a plan: accepted are up to 60 lower-case letters, digits and "
-            "hyphens between them.",
         )

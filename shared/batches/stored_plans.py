@@ -7,7 +7,6 @@ from typing import Final
 
 from sqlalchemy import RowMapping, delete, func, insert, select
 
-from shared.batches.plan_checks import check_plan_name
 from shared.batches.plans import Plan, StoredPlan
 from shared.db.queries import lock_account, upsert_row
 from shared.db.session import Session
@@ -88,7 +87,6 @@ def resolve_plan(session: Session, account_id: str, reference: str) -> StoredPla
     Raises:
         ServiceError: 400 for another form, 404 without such a plan.
     """
-    check_plan_name(reference.partition("@")[0])
     wanted = parse_reference(reference, field="plan")
     version: int | str | None = wanted.selector
     if version in (LIVE, LATEST):

@@ -17,7 +17,7 @@ from shared.db.tables import slugs, tag_events, tags
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ServiceError
 from shared.files.repository import lock_workspace
-from shared.identifiers import ID_SHAPE, PUBLIC_PREFIX, SLUG, TEMPLATE_ID
+from shared.identifiers import TEMPLATE_ID
 from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.templates.repository import find_live_sha256, lock_template, own_template_not_found
 from shared.templates.versions import get_version, list_approvals
@@ -308,27 +308,3 @@ def _check_unguarded(session: Session, template_id: str | None) -> None:
             f"The tag {tag!r} is guarded, and what has the slug would be rendered without an approval: set the tag "
             "with guarded false first.",
         )
-
-
-def check_slug(slug: str) -> None:
-    """Check a slug.
-
-    Raises:
-        ServiceError: 400, with `ERR_SLUG_INVALID` for a reserved prefix or the shape of an id,
-            without a code for length and characters.
-    """
-    if slug.startswith(PUBLIC_PREFIX):
-        raise _invalid_slug(slug, f"it begins with the reserved prefix {PUBLIC_PREFIX!r}")
-    if ID_SHAPE.match(slug):
-        raise _invalid_slug(slug, "twenty lowercase letters and digits are the shape of an id")
-    if not 3 <= len(slug) <= 64:
-        rule = f"it has {len(slug)} characters, accepted are 3 to 64"
-    elif not SLUG.match(slug):
-        rule = "accepted are lowercase letters, digits and single hyphens, none at an end"
-    else:
-        return
-    raise ServiceError(400, f"Invalid slug '{slug[:100]}': {rule}.")
-
-
-def _invalid_slug(slug: str, rule: str) -> ServiceError:
-    return ServiceError(400, f"Invalid slug '{slug[:100]}': {rule}.", code=ErrorCode.SLUG_INVALID)

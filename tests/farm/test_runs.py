@@ -604,7 +604,7 @@ def test_a_wrong_plan_is_refused_with_its_member(caller, plan, told):
     ("query", "status", "told"),
     [
         ("&plan=none", 404, "'none' does not exist"),
-        ("&plan=No", 400, "lower-case"),
+        ("&plan=No", 400, "name@version"),
         ("&plan=letters@x", 404, "letters@x"),
         ("&plan=letters@X", 400, "a version"),
         ("&plan=letters@2", 404, "letters@2"),
