@@ -61,6 +61,25 @@ def test_links_target_the_shown_element():
     assert sorted(targets_of(pdf_of(BOOK))) == [(0, 1), (0, 2), (1, 2), (1, 2), (1, 2), (4, 2)]
 
 
+def test_an_id_in_a_paragraph_is_in_its_line():
+    words = "word " * 400
+    text = f'<p><a href="#end">go</a>, page <ref to="end" show="page"/></p><p id="all">{words}<b id="end">End</b></p>'
+    empty = '<div><span id="empty"></span></div><p>next</p><p><a href="#empty">back</a></p>'
+    page = '<page size="A6" margin="10mm"/>'
+    pdf = pdf_of(f'<document lang="en">{page}<flow>{text}{empty}</flow></document>')
+    assert texts_of(pdf)[0].startswith("go, page 2 word")
+    assert sorted(targets_of(pdf)) == [(0, 1), (0, 1), (1, 1)]
+
+
+def test_an_empty_element_with_an_id_takes_no_line():
+    def height(inside: str) -> float:
+        flow = f"<flow><div>{inside}</div><p>next</p></flow>"
+        document = pypdfium2.PdfDocument(pdf_of(f'<document lang="en">{flow}</document>'))
+        return document[0].get_textpage().get_charbox(0)[1]
+
+    assert height('<span id="a"></span>') == height("")
+
+
 def test_the_outline_has_the_numbers():
     with pikepdf.open(io.BytesIO(pdf_of(BOOK))) as document, document.open_outline() as outline:
         assert [item.title for item in outline.root] == ["1 One", "2 Two words"]

@@ -460,6 +460,7 @@ def test_break_in_a_line_keeps_the_style_around_it() -> None:
         '<p id="a">x</p>',
         '<p>x <b id="a">y</b></p>',
         'loose <span id="a">y</span>',
+        '<div><span id="a"></span></div>',
         '<ul><li id="a">x</li></ul>',
         '<table><tr><td id="a">x</td></tr></table>',
         '<table><tr id="a"><td>x</td></tr></table>',
@@ -470,7 +471,8 @@ def test_break_in_a_line_keeps_the_style_around_it() -> None:
 def test_every_id_names_a_place_in_the_document(flow: str) -> None:
     body = f'<p><a href="#a">to it</a></p>{flow}'
     source = f'<document><flow>{body}</flow><flow name="n"><p>n</p></flow></document>'
-    assert "id='a'" in repr(build_source(source))
+    document = repr(build_source(source))
+    assert "id='a'" in document or "InlineAnchor(name='a')" in document
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class InlineAnchor:
-    """A named point in a line, without size: the target of index entries."""
+    """A named point in a line, without size: the target of links to an id in it, and of index entries."""
 
     name: str
 

@@ -51,7 +51,6 @@ from workers.engine.tree.elements.paragraphs import (
     ParagraphBuilder,
     make_extras,
     style_for,
-    wrap_in_ids,
 )
 from workers.engine.tree.elements.payment_slips import compile_payment_slip, compile_qr_bill
 from workers.engine.tree.elements.tables import tables
@@ -360,17 +359,16 @@ def _compile_loose(
     source, sheet = source_maker(owner.location), context.sheet
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        names: list[str] = []
-        inlines = collect_inlines(inner, scope, parent, names, owner.location)
-        if inlines:
-            computed = sheet.compute_anonymous(parent)
-            first = names[0] if names else None
+        inlines = collect_inlines(inner, scope, parent, owner.location)
+        anchors = [each.name for each in inlines if isinstance(each, nodes.InlineAnchor)]
+        if len(anchors) == len(inlines):  # nothing that takes a line
+            out.extend(_make_anchor(name, source(scope), sheet, parent) for name in anchors)
+        else:
+            style = style_for(inlines, sheet.compute_anonymous(parent))
             extra = make_extras(None, inlines, context.features)
-            paragraph = nodes.Paragraph(
-                *(source(scope), nodes.Role.P, style_for(inlines, computed), inlines),
-                *(None, first, extra),
+            out.append(
+                nodes.Paragraph(source(scope), nodes.Role.P, style, inlines, None, None, extra)
             )
-            out.append(wrap_in_ids(paragraph, names[1:], computed))
 
     return build
 
@@ -588,11 +586,18 @@ def _compile_block_anchor(
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         name = note(scope)
         if name is not None:
-            style = sheet.compute_anonymous(parent).style
-            style = replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
-            out.append(nodes.Container(source(scope), nodes.Role.DIV, style, (), None, name))
+            out.append(_make_anchor(name, source(scope), sheet, parent))
 
     return build
+
+
+def _make_anchor(
+    name: str, source: nodes.Source, sheet: StyleSheet, parent: ComputedStyle
+) -> nodes.Container:
+    """Return an anchor among blocks, without height and kept with the block after it."""
+    style = sheet.compute_anonymous(parent).style
+    style = replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
+    return nodes.Container(source, nodes.Role.DIV, style, (), None, name)
 
 
 _Compile = Callable[[Element, CompileContext], NodeBuilder]

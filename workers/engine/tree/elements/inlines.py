@@ -68,20 +68,16 @@ def compile_inlines(
 
 
 def collect_inlines(
-    build: NodeBuilder,
-    scope: Scope,
-    computed: ComputedStyle,
-    names: list[str],
-    location: SourceLocation,
+    build: NodeBuilder, scope: Scope, computed: ComputedStyle, location: SourceLocation
 ) -> tuple[Inline, ...]:
-    """Return the inline content of a paragraph; ids in it are appended to `names`.
+    """Return the inline content of a paragraph.
 
     Raises:
         AuthoringError: the document has too many paragraphs.
     """
     scope.state.count_paragraph(location)
     collector = InlineCollector()
-    build(scope.enter(collector=collector, link=None), computed, names)
+    build(scope.enter(collector=collector, link=None), computed, [])
     inlines = collector.finish()
     if collector.spans and scope.state.references.features.has_references:
         _add_span_targets(collector, inlines, computed, scope.state.references)
@@ -183,7 +179,7 @@ class _FormattingBuilder:
         self.inner = compile_inlines(element.children, context, owner=element)
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        name = _register_id(self.identity, scope, out)
+        name = _add_id(self.identity, scope)
         start = scope.collector.position
         inner = self.element_style.enter(scope)
         if self.read_link is not None:
@@ -201,7 +197,7 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
     source = source_maker(element.location)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        _register_id(identity, scope, out)
+        _add_id(identity, scope)
         name = target.read(scope)
         if name is None:
             message = "The reference has no target: `to` is empty"
@@ -314,11 +310,11 @@ def _find_initiator(computed: ComputedStyle) -> str:
     return RIGHT_TO_LEFT if computed.style.paragraph.is_rtl else LEFT_TO_RIGHT
 
 
-def _register_id(identity: CompiledAttribute[str | None], scope: Scope, out: Nodes) -> str | None:
-    """Register an inline element's id; `out` are the ids of the paragraph in this context."""
+def _add_id(identity: CompiledAttribute[str | None], scope: Scope) -> str | None:
+    """Register the id of an element in a line, which links lead to; return it."""
     name = read_id(identity, scope)
     if name is not None:
-        out.append(name)
+        scope.collector.add_anchor(InlineAnchor(name))
     return name
 
 

@@ -39,7 +39,7 @@ _PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": nodes.Role.CODE, "caption": n
 class ParagraphBuilder(BlockBuilder):
     """Builds a paragraph, heading, `pre` or caption. A class with slots, as a document may have half a million."""
 
-    __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "sheet", "span")
+    __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "span")
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
@@ -47,7 +47,6 @@ class ParagraphBuilder(BlockBuilder):
         self.role = _PARAGRAPH_ROLES.get(element.tag, nodes.Role.P)
         self.outline = context.compile_attribute(element, "outline") if is_heading else None
         self.span = context.compile_attribute(element, "span") if is_heading else None
-        self.sheet = context.sheet
         self.features = context.features
         self.repeats = context.is_page_time  # on pages or in heads of tables, where nothing counts
         self.kind = HEADINGS if is_heading else ""
@@ -58,12 +57,11 @@ class ParagraphBuilder(BlockBuilder):
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         """Append the paragraph."""
         computed = self.compute(scope, parent)
-        names = [name for name in (self.read_id(scope),) if name is not None]
+        own_id = self.read_id(scope)
         numbering = computed.style.numbering
         label = self._number(numbering, scope, computed) if numbering and not self.repeats else None
-        own = len(names)
         inlines = collect_inlines(
-            self.inner, self.element_style.enter(scope), computed, names, self.plain.location
+            self.inner, self.element_style.enter(scope), computed, self.plain.location
         )
         outline = self.outline
         entry = None
@@ -72,24 +70,21 @@ class ParagraphBuilder(BlockBuilder):
             if label is not None:
                 entry = f"{label.text.strip()} {entry}".rstrip()
         is_collected = self.features.needs_collection and not self.repeats
-        if is_collected and self.kind in self.features.titles and not names:
-            names = [scope.state.references.make_anchor_name()]
-        first = names[0] if names else None
+        name = own_id
+        if is_collected and self.kind in self.features.titles and name is None:
+            name = scope.state.references.make_anchor_name()
         source = self.source(scope)
         extra = make_extras(label, inlines, self.features)
         if self.span is not None and self.span.read(scope) == "columns":
             extra = replace(extra or nodes.ParagraphExtras(), spans_columns=True)
         style = style_for(inlines, computed)
-        made = nodes.Paragraph(source, self.role, style, inlines, entry or None, first, extra)
+        made = nodes.Paragraph(source, self.role, style, inlines, entry or None, name, extra)
         if is_collected:
-            targets = names[:own]
+            targets = [] if own_id is None else [own_id]
             if self.kind == FIGURE and scope.figure_id is not None:
                 targets.append(scope.figure_id)
             self._add_references(made, scope.state.references, targets)
-        others = names[1:]
-        out.append(
-            wrap_in_ids(made, others, self.sheet.compute_anonymous(parent)) if others else made
-        )
+        out.append(made)
 
     def _number(
         self, numbering: Numbering, scope: Scope, computed: ComputedStyle
@@ -125,13 +120,6 @@ def make_extras(
         if label is not None or has_references
         else None
     )
-
-
-def wrap_in_ids(block: nodes.Block, names: Iterable[str], computed: ComputedStyle) -> nodes.Block:
-    """Wrap a paragraph in containers for further ids, so that links to them lead to it."""
-    for name in names:
-        block = nodes.Container(block.source, nodes.Role.DIV, computed.style, (block,), None, name)
-    return block
 
 
 def style_for(inlines: tuple[nodes.Inline, ...], computed: ComputedStyle) -> Style:
