@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from hashlib import sha256
 from math import inf
@@ -158,7 +158,7 @@ def _watch_engine() -> None:
     merged = sys.modules.get("workers.engine.merged_pdf")
     if merged is not None and not hasattr(merged.finish_part, "__wrapped__"):
         merged.finish_part = _noting_parts(merged.finish_part)
-        merged.merge_parts = _noting_joined(merged.merge_parts)
+        merged.distribute_parts = _noting_joined(merged.distribute_parts)
 
 
 def _noting_finished(write_pdf: Callable[..., bytes]) -> Callable[..., bytes]:
@@ -179,13 +179,14 @@ def _noting_parts(finish_part: Callable[..., bytes]) -> Callable[..., bytes]:
     return noting
 
 
-def _noting_joined(merge_parts: Callable[..., int]) -> Callable[..., int]:
-    @wraps(merge_parts)
-    def noting(parts: Any, out: BinaryIO, metadata: Any) -> int:
-        copy = _Copy(out)
-        count = merge_parts(parts, copy, metadata)
-        note_pdf(b"".join(copy.written))
-        return count
+def _noting_joined(distribute_parts: Callable[..., list[int]]) -> Callable[..., list[int]]:
+    @wraps(distribute_parts)
+    def noting(parts: Any, outs: Sequence[BinaryIO], metadata: Any, **given: Any) -> list[int]:
+        copies = [_Copy(out) for out in outs]
+        counts = distribute_parts(parts, copies, metadata, **given)
+        for copy in copies:
+            note_pdf(b"".join(copy.written))
+        return counts
 
     return noting
 

@@ -14,7 +14,7 @@ from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish import merging
 from workers.engine.finish.finisher import finish_part
-from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
+from workers.engine.finish.merging import Placement, distribute_parts
 from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.output_intents import load_output_intent
 from workers.engine.layout.pages.paper import find_zone, write_marks
@@ -171,7 +171,9 @@ def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: ports.RenderOpt
     Raises:
         ValueError: there is no part.
     """
-    return merge_parts(parts, out, ports.Metadata(options=options))
+    metadata = ports.Metadata(options=options)
+    [count] = distribute_parts(((part, None) for part in parts), [out], metadata)
+    return count
 
 
 def sort_parts(
@@ -205,11 +207,8 @@ def sort_parts(
             )
         return drawn
 
-    draw_marks = draw if marks is not None or is_copy else None
     metadata = ports.Metadata(options=options)
-    return distribute_parts(
-        parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks, marks_backs=is_copy
-    )
+    return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw)
 
 
 def measure_documents(
@@ -220,7 +219,7 @@ def measure_documents(
     """
 
     def draw(placement: Placement, page: int, width: float, height: float) -> bytes:
-        if marks is None:
+        if marks is None or (is_duplex and page % 2 == 0):
             return b""
         drawn = write_marks(
             marks,
@@ -235,9 +234,7 @@ def measure_documents(
 
     placements = [Placement(0, 1, each) for each in pages]
     with pikepdf.open(BytesIO(part)) as opened:
-        return merging.measure_documents(
-            opened, placements, is_duplex=is_duplex, draw_marks=draw if marks else None
-        )
+        return merging.measure_documents(opened, placements, is_duplex=is_duplex, draw_marks=draw)
 
 
 def _check_mergeable(document: Document, *, is_draft: bool) -> None:

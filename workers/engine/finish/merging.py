@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
-from itertools import count, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -49,21 +49,9 @@ class OtherPressError(ValueError):
     """A cover is not for the press that its documents are for."""
 
 
-# Returns the operators that draw the marks of a page of a document, from 1, of a width and a height.
+# Returns the operators that draw the marks of a page of a document, from 1, of a width and a height; none
+# for a page without marks.
 DrawMarks = Callable[[Placement, int, float, float], bytes]
-
-
-def merge_parts(parts: Iterable[Path], out: BinaryIO, metadata: Metadata) -> int:
-    """Write the pages of all parts as one PDF and return their number.
-
-    A part is a PDF made by `workers.engine.merged_pdf`. One part at a time is open. Equal resources of
-    pages (fonts, images, groups) are written once. The outlines of the parts are concatenated.
-
-    Raises:
-        ValueError: there is no part, or a part has no page.
-    """
-    [count] = distribute_parts(((part, None) for part in parts), [out], metadata)
-    return count
 
 
 def distribute_parts(
@@ -72,32 +60,27 @@ def distribute_parts(
     metadata: Metadata,
     *,
     is_duplex: bool = False,
-    draw_marks: DrawMarks | None = None,
-    marks_backs: bool = False,
+    draw_marks: DrawMarks = lambda *_: b"",
 ) -> list[int]:
     """Write the documents of all parts to files, and return the number of pages of each file.
 
+    A part is a PDF made by `workers.engine.merged_pdf`. One part at a time is open. Equal resources of
+    pages (fonts, images, groups) are written once.
+
     Each document goes where its placement says; a part without placements goes to the end of the first
     file. Every page is copied once, whatever the order. With `is_duplex` each document begins on a front:
-    one of an odd number of pages is followed by a blank page. `draw_marks` draws on fronts, and on backs
-    where they are marked.
+    one of an odd number of pages is followed by a blank page.
 
     Raises:
-        ValueError: a part has no page, or a file has none.
+        ValueError: there is no part, a part has no page, or a file has none.
         OtherPressError: a cover has another output intent than the documents of its file.
     """
-    every = 2 if is_duplex and not marks_backs else 1
     files: list[_MergedFile] = []
     for path, placements in parts:
         with pikepdf.open(path) as part:
             version = part.pdf_version.encode("ascii")
             files = files or [
-                _MergedFile(
-                    ObjectWriter(out, version),
-                    is_duplex=is_duplex,
-                    draw_marks=draw_marks,
-                    every=every,
-                )
+                _MergedFile(ObjectWriter(out, version), is_duplex=is_duplex, draw_marks=draw_marks)
                 for out in outs
             ]
             _distribute(part, placements, files)
@@ -107,20 +90,12 @@ def distribute_parts(
 
 
 def measure_documents(
-    part: pikepdf.Pdf,
-    placements: Sequence[Placement],
-    *,
-    is_duplex: bool,
-    draw_marks: DrawMarks | None,
+    part: pikepdf.Pdf, placements: Sequence[Placement], *, is_duplex: bool, draw_marks: DrawMarks
 ) -> list[dict[str, int]]:
     """Return the most bytes that each document of a part adds to a file, its own as "" and those of what equal
     resources share by a digest.
     """
-    every = 2 if is_duplex else 1
-    files = [
-        _MergedFile(_Sizes(), is_duplex=is_duplex, draw_marks=draw_marks, every=every)
-        for _ in placements
-    ]
+    files = [_MergedFile(_Sizes(), is_duplex=is_duplex, draw_marks=draw_marks) for _ in placements]
     placed = [msgspec.structs.replace(each, file=at) for at, each in enumerate(placements)]
     _distribute(part, placed, files)
     return [file.measure() for file in files]
@@ -192,19 +167,11 @@ class _Run(NamedTuple):
 class _MergedFile:
     """One file: pages are written as they come, their order at the end."""
 
-    def __init__(
-        self,
-        writer: ObjectWriter,
-        *,
-        is_duplex: bool,
-        draw_marks: DrawMarks | None,
-        every: int,  # page of a document has marks
-    ) -> None:
+    def __init__(self, writer: ObjectWriter, *, is_duplex: bool, draw_marks: DrawMarks) -> None:
         self.runs: dict[int, _Run] = {}  # by position
         self._writer = writer
         self._is_duplex = is_duplex
         self._draw_marks = draw_marks
-        self._every = every
         self._saving = 0  # the stream that saves the graphics state before the content of a page
         self._catalog = writer.reserve()
         self._pages = writer.reserve()
@@ -296,14 +263,14 @@ class _MergedFile:
         self, copy: _PartCopier, placement: Placement, pages: Sequence[pikepdf.Object]
     ) -> None:
         """Draw the marks of a document above the content of its pages."""
-        if self._draw_marks is None:
-            return
-        if not self._saving:
-            self._saving = self._writer.reserve()
-            self._writer.write_stream(self._saving, b"", b"q\n")
-        for at, page in zip(count(1, self._every), pages[:: self._every], strict=False):
+        for at, page in enumerate(pages, 1):
             left, bottom, right, top = (float(edge) for edge in page.get("/TrimBox", page.MediaBox))
             drawn = self._draw_marks(placement, at, right - left, top - bottom)
+            if not drawn:
+                continue
+            if not self._saving:
+                self._saving = self._writer.reserve()
+                self._writer.write_stream(self._saving, b"", b"q\n")
             number = self._writer.reserve()
             moved = b"Q q 1 0 0 1 %.3f %.3f cm\n%bQ\n" % (left, bottom, drawn)
             self._writer.write_stream(number, b"", moved)
