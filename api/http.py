@@ -215,5 +215,8 @@ def read_date(query: Mapping[str, str]) -> date | None:
     except (ValueError, OverflowError):
         day = date.max
     if not date.min.year < day.year < date.max.year:
-        raise ServiceError(400, f"Invalid date {quote(text)}: there is no such day.")
+        raise ServiceError(
+            400,
+            f"Invalid date {quote(text)}: accepted is a day that there is, as YYYY-MM-DD or an ISO 8601 timestamp.",
+        )
     return day
