@@ -45,6 +45,7 @@ def test_workers_are_killed_every_two_seconds(start, scaled) -> None:
         for _ in range(max(scaled(60), 4)):
             farm.kill_some_worker(chance)
             time.sleep(2)
+            await_renders(farm, 32)  # one whose process is killed twice is given up
     assert farm.history.count(200) == len(farm.history) >= scaled(5000)
     assert_sound(farm)
 
@@ -143,6 +144,12 @@ def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(start) -> None:
         wait_until(lambda: not members_of(groups))
     with launched_farm(farm.farm.folder.path) as farm.farm:
         assert_sound(farm)
+
+
+def await_renders(farm: FaultyFarm, count: int) -> None:
+    """Wait until so many more renders are answered, with 16 clients all that were under way among them."""
+    wanted = len(farm.history) + count
+    wait_until(lambda: len(farm.history) >= wanted)
 
 
 def members_of(groups: set[int]) -> list[int]:
