@@ -77,15 +77,15 @@ NOT_MET: Final = {
         " ",
         r"[.,:;]\d",
     ),
-    "signs of currency and per cent and brackets stay with the signs beside them": (
-        rf"[\\$%)}},]{MARK}",
-        r"[$%(\[{\u2329]",
-    ),
     "amounts and references stay with their signs over a space (decision 475)": (
         "[#§$%0] ",
         "[0$%]",
     ),
-    "a joiner that joins nothing is never drawn": ("\u200b", "\u200d"),
+    "a quote and a bracket behind a space part (without LB15, since 15.1)": (
+        '"\u0308? ',
+        "[(\u2329]",
+    ),
+    "a hyphen between Hebrew words ends a line (LB21a, since 16.0)": ("\u05d0-", "\u05d0"),
     "quoted text with spaces inside stays with its quotes (LB15a and LB15b of 15.1)": (
         "[«‹“‘] ",
         ".",
@@ -112,7 +112,7 @@ def test_lines_break_by_uax_14_except_for_listed_deviations():
             for at in find_breaks(text) ^ expected:
                 reasons[name_reason(text, at) or f"{case} at {at}"] += 1
     assert set(reasons) == set(NOT_MET)
-    assert sum(reasons.values()) < 700
+    assert sum(reasons.values()) < 250
 
 
 def split_at_forced_breaks(text: str, cuts: set[int]) -> Iterator[tuple[str, set[int]]]:
@@ -128,14 +128,7 @@ def split_at_forced_breaks(text: str, cuts: set[int]) -> Iterator[tuple[str, set
             start = match.end()
 
 
-# --- GraphemeBreakTest -----------------------------------------------------------------------------------
-
-
-def test_clusters_are_those_of_unicode():
-    cases = [read_case(line) for line in lines_of("GraphemeBreakTest")]
-    assert len(cases) == 602
-    for text, cuts in cases:
-        assert find_cluster_ends(text) == sorted({*cuts, len(text)}), ascii(text)
+# --- grapheme clusters --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

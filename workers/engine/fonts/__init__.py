@@ -6,7 +6,6 @@ from workers.engine.fonts.families import (
     FAMILIES,
     FAMILY_ALIASES,
     GENERIC_FAMILIES,
-    find_extra_fonts,
     needs_extra_fonts,
 )
 from workers.engine.fonts.sanitizing import (
