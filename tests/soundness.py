@@ -156,25 +156,25 @@ def _watch_engine() -> None:
     if pipeline is not None and not hasattr(pipeline.write_pdf, "__wrapped__"):
         pipeline.write_pdf = _noting_finished(pipeline.write_pdf)
     merged = sys.modules.get("workers.engine.merged_pdf")
-    if merged is not None and not hasattr(merged.finish_part, "__wrapped__"):
-        merged.finish_part = _noting_parts(merged.finish_part)
+    if merged is not None and not hasattr(merged.MergedPart.close, "__wrapped__"):
+        merged.MergedPart.close = _noting_parts(merged.MergedPart.close)
         merged.distribute_parts = _noting_joined(merged.distribute_parts)
 
 
 def _noting_finished(write_pdf: Callable[..., bytes]) -> Callable[..., bytes]:
     @wraps(write_pdf)
-    def noting(laid_out: Any, options: Any, **given: Any) -> bytes:
-        security = options.security
+    def noting(laid_out: Any, description: Any, security: Any = None, **given: Any) -> bytes:
         password = "" if security is None else security.user_password or ""
-        return note_pdf(write_pdf(laid_out, options, **given), password=password)
+        return note_pdf(write_pdf(laid_out, description, security, **given), password=password)
 
     return noting
 
 
-def _noting_parts(finish_part: Callable[..., bytes]) -> Callable[..., bytes]:
-    @wraps(finish_part)
-    def noting(pdf: bytes, **given: Any) -> bytes:
-        return note_pdf(finish_part(pdf, **given))
+def _noting_parts(close: Callable[..., bytes | None]) -> Callable[..., bytes | None]:
+    @wraps(close)
+    def noting(part: Any) -> bytes | None:
+        written = close(part)
+        return None if written is None else note_pdf(written)
 
     return noting
 

@@ -12,10 +12,9 @@ from tests import soundness
 from tests.engine.paint.drawing import page, text
 from workers.engine import pipeline
 from workers.engine.diagnostics import Findings
-from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.paint.writer import write_pages
-from workers.engine.ports import Metadata, Security
+from workers.engine.ports import PdfMetadata, Security
 
 
 def whole() -> bytes:
@@ -42,9 +41,8 @@ def test_a_damaged_file_is_noticed():
 
 def test_pdfs_made_in_a_test_are_checked():
     laid_out = LaidOutDocument([page(text(10, 20, "content"))], [])
-    locked = FinishOptions(Metadata(), Security("secret", None), "spare")
-    for options in (FinishOptions(Metadata()), locked):
-        file = pipeline.write_pdf(laid_out, options, findings=Findings())
+    for security in (None, Security("secret", None)):
+        file = pipeline.write_pdf(laid_out, PdfMetadata(), security, findings=Findings())
         [(data, password)] = soundness.WAITING
         assert data == file
         assert soundness.find_problems(data, password=password) == []

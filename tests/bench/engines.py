@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from works import INVOICE, Logo, Work
 
 from workers.engine.diagnostics import Findings
-from workers.engine.finish.finisher import FinishOptions
+from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import build_document, prepare_template, rendering, write_pdf
 from workers.engine.ports import DocumentInfo, Metadata, Payload, PayloadKind, RenderOptions
@@ -55,7 +55,7 @@ class OurEngine:
         laid_out = lay_out(document, resources=self.images, findings=findings)
         ticks.append(time.process_time())
         metadata = Metadata(DocumentInfo(document.info.title, lang=document.info.lang))
-        self.file = write_pdf(laid_out, FinishOptions(metadata), findings=findings)
+        self.file = write_pdf(laid_out, build_pdf_metadata(metadata), findings=findings)
         ticks.append(time.process_time())
         return [1000 * (after - before) for before, after in pairwise(ticks)]
 

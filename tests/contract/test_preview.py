@@ -81,7 +81,7 @@ def test_each_format(caller, engine, kind, media):
     assert answer["file"]["content_type"] == media
     if kind == "pdf":
         with pikepdf.open(io.BytesIO(file_of(answer))) as pdf:
-            assert "/PressroomDraft" in pdf.pages[0].Resources.XObject
+            assert "/FormXob.PressroomDraft" in pdf.pages[0].Resources.XObject
         assert set(answer["file"]) == {"content_type", "data"}
     else:
         assert Image.open(io.BytesIO(file_of(answer))).format == kind.upper()

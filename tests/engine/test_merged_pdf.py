@@ -233,7 +233,7 @@ def test_a_document_with_security_is_refused_unless_it_is_a_draft(tmp_path: Path
     merged = _merge(template, [_payload({})] * 3, tmp_path, part_size=2, options=draft)
     with pikepdf.open(merged) as pdf:
         assert not pdf.is_encrypted
-        assert all("/PressroomDraft" in page.resources.XObject for page in pdf.pages)
+        assert all(b"/Watermark" in page.Contents.read_bytes() for page in pdf.pages)
 
 
 def test_a_document_with_security_names_the_rule() -> None:

@@ -187,7 +187,7 @@ def test_a_pdf_is_that_page_alone_and_marked_as_a_draft():
     assert shown.page.raster is None
     with pikepdf.open(io.BytesIO(shown.page.data)) as pdf:
         assert len(pdf.pages) == 1
-        assert "/PressroomDraft" in pdf.pages[0].Resources.XObject
+        assert "/FormXob.PressroomDraft" in pdf.pages[0].Resources.XObject
     found = pypdfium2.PdfDocument(shown.page.data)[0].get_textpage().get_text_range()
     assert found.strip() == "two"
 

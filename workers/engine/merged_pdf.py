@@ -13,9 +13,7 @@ import pikepdf
 from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish import merging
-from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts
-from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.output_intents import load_output_intent
 from workers.engine.layout.pages.paper import find_zone, write_marks
 from workers.engine.paint.writer import MergedWriter
@@ -104,8 +102,7 @@ class MergedPart:
         if self._volume is None:
             return None
         self._observer(ports.Stage.FINISH)
-        is_print = self._print.profile is not None
-        return finish_part(self._volume.close(), is_draft=self._options.is_draft, is_print=is_print)
+        return self._volume.close()
 
     def _add(
         self, payload: ports.Payload | None, name: str, admit: Callable[[int], bool]
@@ -148,8 +145,8 @@ class MergedPart:
         if self._volume is None:
             self._print = asked
             intent = load_output_intent(document, self._resources, findings)
-            metadata = ports.Metadata(options=self._options)
-            return MergedWriter(intent and build_pdf_metadata(metadata, output_intent=intent))
+            part = replace(ports.PART, output_intent=intent, is_draft=self._options.is_draft)
+            return MergedWriter(part)
         if asked != self._print:
             text = (
                 "A document has another `profile` or `output-intent` than those it is merged with"

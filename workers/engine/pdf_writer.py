@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ _TABLES: Final = 1024 * 1024
 _FLAGS: Final = MAP_PRIVATE | MAP_ANONYMOUS
 
 
+_NOT_REGULAR: Final = re.compile(rb"[^!-~]|[#%()/<>\[\]{}]")
+
+
 def compress(data: bytes) -> bytes:
     """Return data in the zlib format. Equal data give equal bytes on all processors.
 
@@ -43,6 +47,25 @@ def write_text(text: str) -> bytes:
         escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
         return b"(" + escaped.encode("ascii") + b")"
     return b"<FEFF" + text.encode("utf-16-be", "replace").hex().encode("ascii") + b">"
+
+
+def write_name(name: bytes) -> bytes:
+    """Return a name with its slash, other than regular characters escaped (ISO 32000-1, 7.3.5)."""
+    return b"/" + _NOT_REGULAR.sub(lambda found: b"#%02x" % found[0][0], name)
+
+
+def write_references(numbers: Iterable[int]) -> bytes:
+    """Return references to objects by their numbers."""
+    return b" ".join([b"%d 0 R" % number for number in numbers])
+
+
+def write_information(entries: Mapping[str, str], *, is_print: bool) -> bytes:
+    """Return the document information dictionary (ISO 32000-1, 14.3.3)."""
+    written = [
+        b"/%b %b" % (name.encode("ascii"), write_text(text)) for name, text in entries.items()
+    ]
+    trapped = b" /Trapped /False" if is_print else b""
+    return b"<< %b%b >>" % (b" ".join(written), trapped)
 
 
 def write_number(value: float) -> bytes:

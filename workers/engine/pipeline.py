@@ -15,7 +15,7 @@ from typing import Any, Final
 from workers.engine import ports
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
-from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
+from workers.engine.finish.encryption import check_passwords, encrypt
 from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import LaidOutDocument
@@ -101,22 +101,20 @@ def render(
     observer(ports.Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
     _check_output(document, options)
-    finish_options = FinishOptions(
-        metadata=ports.Metadata(document.info, options, merged.payload_sha256),
-        security=document.security,
-        fallback_owner_password=secrets.token_urlsafe(32) if document.security else "",
-        profiles=document.profiles,
-        attachments=document.attachments,
-    )
+    metadata = ports.Metadata(document.info, options, merged.payload_sha256)
     del merged  # frees the data, which are now in the document
+    security = None if options.is_draft else document.security  # a draft is never encrypted
+    if security is not None:
+        check_passwords(security, findings)
     observer(ports.Stage.LAYOUT)
     resources = resources or ports.NoResources()
     intent = load_output_intent(document, resources, findings)
     findings.raise_errors()
     laid_out = lay_out(document, resources=resources, findings=findings)
-    finished = write_pdf(
-        laid_out, finish_options, findings=findings, observer=observer, output_intent=intent
+    description = build_pdf_metadata(
+        metadata, profiles=document.profiles, attachments=document.attachments, output_intent=intent
     )
+    finished = write_pdf(laid_out, description, security, findings=findings, observer=observer)
     if document.signature is not None and options.output is ports.RenderOutput.PDF:
         finished = _sign(finished, document.signature, options.signer, findings)
     if options.output is ports.RenderOutput.INVOICE:
@@ -162,27 +160,23 @@ def _check_output(document: Document, options: ports.RenderOptions) -> None:
 
 def write_pdf(
     laid_out: LaidOutDocument,
-    options: FinishOptions,
+    description: ports.PdfMetadata,
+    security: ports.Security | None = None,
     *,
     findings: Findings,
     observer: ports.StageObserver = ports.ignore_stage,
-    output_intent: ports.OutputIntent | None = None,
 ) -> bytes:
-    """Paint and finish a document; a file that needs only metadata is written in one pass.
+    """Paint a document, and encrypt it if it has `security`, whose passwords are checked.
 
     Raises:
         AuthoringError: content does not fit, which is found while pages are drawn.
     """
-    description = build_pdf_metadata(
-        options.metadata,
-        conformance=options.conformance,
-        is_pdf2=options.profiles.is_pdf2,
-        output_intent=output_intent,
-    )
     pdf = write_pages(laid_out, description)
     findings.raise_errors()
     observer(ports.Stage.FINISH)
-    return pdf if options.needs_metadata_only else finish(pdf, options)
+    if security is None:
+        return pdf
+    return encrypt(pdf, security, fallback_owner_password=secrets.token_urlsafe(32))
 
 
 def validate(
@@ -321,7 +315,7 @@ def _build_for_validation(
             find_fonts(document.fonts, resources, findings)
             load_output_intent(document, resources, findings)
         if document.security is not None:
-            check_passwords(document.security)
+            check_passwords(document.security, findings)
         if not findings.error_count:  # a mark whose place is wrong has none
             check_marks(document)
     except AuthoringError as error:

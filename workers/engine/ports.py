@@ -333,25 +333,33 @@ class Metadata:
 
 
 class OutputIntent(NamedTuple):
-    """The colours of a print: the ICC profile of press and paper, its description, and the profile of RGB pictures.
+    """The colours of a file: an ICC profile, of press and paper or of an archive, and its description.
 
-    Profiles are compressed, for FlateDecode.
+    A file for print has the profile of RGB pictures too. Profiles are compressed, for FlateDecode.
     """
 
     profile: bytes
     description: str
-    srgb: bytes
+    srgb: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PdfMetadata:
-    """The metadata objects of a PDF: document information, language, XMP packet and colours; and its version."""
+    """What a PDF says beside its pages: document information, language, XMP packet, colours and embedded files.
 
-    information: Mapping[str, str]
-    lang: str
-    packet: bytes
+    A part of a file has no packet. The names of attachments are unique; a draft is marked on each page.
+    """
+
+    information: Mapping[str, str] = field(default_factory=dict)
+    lang: str = ""
+    packet: bytes = b""
     is_pdf2: bool = False  # a file of PDF 2.0 has the title in `packet` only
-    output_intent: OutputIntent | None = None  # of a file for print
+    output_intent: OutputIntent | None = None  # of a file for print or an archive
+    attachments: Sequence[Attachment] = ()
+    is_draft: bool = False
+
+
+PART: Final = PdfMetadata()  # of a file
 
 
 @dataclass(frozen=True, slots=True)

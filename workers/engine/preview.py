@@ -8,18 +8,18 @@ from enum import StrEnum
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.finish.finisher import check_passwords, finish_part
+from workers.engine.finish.encryption import check_passwords
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage
 from workers.engine.layout.pages.source_map import ElementBox
 from workers.engine.layout.passes import PaginatedDocument, paginate
 from workers.engine.paint.writer import write_pages
 from workers.engine.pipeline import TOO_DEEP, PreparedTemplate, build_document, rendering, validate
 from workers.engine.ports import (
+    PART,
     NoResources,
     Payload,
     RenderOptions,
     Resources,
-    Security,
     Stage,
     StageObserver,
     ignore_stage,
@@ -99,7 +99,7 @@ def preview(
             assert merged.source.expanded is not None, "a built document has a tree"
             check_usage(merged.source.expanded, findings)
             if document.security is not None:
-                _check_passwords(document.security, findings)
+                check_passwords(document.security, findings)
             observer(Stage.LAYOUT)
             paginated = paginate(document, resources=resources, findings=findings)
             return _draw(paginated, preview_options, findings, observer)
@@ -110,13 +110,6 @@ def preview(
             findings.extend(validate(template, payload, options=options, resources=resources))
             findings.add_all(error.diagnostics)
     return Preview(findings, 0, None)
-
-
-def _check_passwords(security: Security, findings: Findings) -> None:
-    try:
-        check_passwords(security)
-    except AuthoringError as error:
-        findings.add_all(error.diagnostics)
 
 
 def _draw(
@@ -152,9 +145,10 @@ def _draw(
 
 def _write_page(page: LaidOutPage, preview_options: PreviewOptions) -> tuple[bytes, Raster | None]:
     """Return the file of a page, and its raster image if it has one."""
-    pdf = write_pages(LaidOutDocument([page], []))
-    if preview_options.format is PageFormat.PDF:
-        return finish_part(pdf, is_draft=True, is_print=False), None
+    is_file = preview_options.format is PageFormat.PDF
+    pdf = write_pages(LaidOutDocument([page], []), replace(PART, is_draft=is_file))
+    if is_file:
+        return pdf, None
     raster = rasterise(
         pdf, scale=preview_options.scale, file_format=RasterFormat(preview_options.format.value)
     )

@@ -11,26 +11,23 @@ import pytest
 
 from tests.engine.einvoices import samples
 from tests.engine.finish.archive_rules import find_violations
-from tests.engine.paint.drawing import page, printed
+from tests.engine.paint.drawing import page
 from tests.golden.case import OPTIONS, Case
-from tests.soundness import note_pdf
 from workers.engine.diagnostics import AuthoringError, Findings, Severity
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
-from workers.engine.finish.finisher import FinishOptions, finish, write_date
 from workers.engine.layout.display import LaidOutDocument
+from workers.engine.paint.attachments import write_date
+from workers.engine.paint.writer import write_pages
 from workers.engine.pipeline import prepare_template, render, validate, write_pdf
 from workers.engine.ports import (
     UNDATED,
-    ArchiveProfile,
     Attachment,
-    ConformanceProfiles,
-    Metadata,
     Payload,
     PayloadKind,
+    PdfMetadata,
     Rendered,
-    RenderOptions,
     Security,
 )
 
@@ -39,8 +36,8 @@ NOTE = Attachment("b.txt", b"two", "text/plain", date(2026, 3, 2), "data", "A no
 
 
 def finished(*attachments: Attachment, security: Security | None = None) -> bytes:
-    options = FinishOptions(Metadata(), security, "spare", attachments=attachments)
-    return note_pdf(finish(printed(page()), options))
+    laid_out, description = LaidOutDocument([page()], []), PdfMetadata(attachments=attachments)
+    return write_pdf(laid_out, description, security, findings=Findings())
 
 
 def rendered(document: str) -> Rendered:
@@ -129,10 +126,9 @@ def test_files_are_encrypted_with_the_document():
 
 
 def test_a_draft_carries_its_files():
-    options = FinishOptions(
-        Metadata(options=RenderOptions(UNDATED, is_draft=True)), attachments=(NOTE,)
-    )
-    with pikepdf.open(io.BytesIO(finish(printed(page()), options))) as pdf:
+    description = PdfMetadata(attachments=(NOTE,), is_draft=True)
+    file = write_pages(LaidOutDocument([page()], []), description)
+    with pikepdf.open(io.BytesIO(file)) as pdf:
         assert list(pdf.attachments) == ["b.txt"]
 
 
@@ -339,12 +335,3 @@ def test_validate_reports_errors_of_attached_files(text):
     document = f'<document><flow/><attachment name="a.xml" value="&quot;{text}&quot;"/></document>'
     found = validate(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
     assert [one.code for one in found.errors] == ["attachment-xml"]
-
-
-def test_profile_and_files_are_in_the_options():
-    options = FinishOptions(
-        Metadata(), profiles=ConformanceProfiles(ArchiveProfile.PDF_A_3B), attachments=(NOTE,)
-    )
-    laid_out = LaidOutDocument([page()], [])
-    file = write_pdf(laid_out, options, findings=Findings())
-    assert find_violations(file, 3) == []

@@ -1,1 +1,1 @@
-"""Stage six: add metadata, attachments, the draft mark and encryption to a PDF."""
+"""Stage six: metadata that paint writes, encryption, and the files that join others."""

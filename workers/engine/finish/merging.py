@@ -14,12 +14,8 @@ from typing import BinaryIO, Final, NamedTuple
 import msgspec
 import pikepdf
 
-from workers.engine.finish.metadata import (
-    describe_print,
-    write_document_information,
-    write_xmp_packet,
-)
-from workers.engine.pdf_writer import ObjectWriter, compress
+from workers.engine.finish.metadata import describe_print, list_information, write_xmp_packet
+from workers.engine.pdf_writer import ObjectWriter, compress, write_information, write_references
 from workers.engine.ports import Metadata
 
 _OBJECT_BYTES: Final = 32  # around an object, and in the cross-reference stream
@@ -224,7 +220,7 @@ class _MergedFile:
         self._writer.write_object(
             node,
             b"<< /Type /Pages /Parent %d 0 R /Count %d /Kids [%b] >>"
-            % (self._pages, len(kids), _references_to(kids)),
+            % (self._pages, len(kids), write_references(kids)),
         )
         if self._first is None or position < self._first[0]:
             self._first = position, str(entries[0].Title) if entries else ""
@@ -277,7 +273,7 @@ class _MergedFile:
             old = page.get("/Contents")
             parts = [] if old is None else list(old) if isinstance(old, pikepdf.Array) else [old]
             contents = [self._saving, *(copy.number_of(part) for part in parts), number]
-            copy.replace_entry(page, "/Contents", b"/Contents [%b]" % _references_to(contents))
+            copy.replace_entry(page, "/Contents", b"/Contents [%b]" % write_references(contents))
 
     def measure(self) -> dict[str, int]:
         """Return the sizes of the objects so far, see `measure_documents`; small resources are told as one."""
@@ -312,7 +308,7 @@ class _MergedFile:
         writer = self._writer
         runs = [self.runs[position] for position in sorted(self.runs)]
         count = sum(run.pages for run in runs)
-        kids = _references_to([run.node for run in runs])
+        kids = write_references([run.node for run in runs])
         writer.write_object(self._pages, b"<< /Type /Pages /Count %d /Kids [%b] >>" % (count, kids))
         more = self._write_outline([entry for run in runs for entry in run.entries])
         conformance, is_print = "", len(self._intents) == 1 and 0 not in self._intents
@@ -329,7 +325,9 @@ class _MergedFile:
             % (self._pages, packet, pikepdf.String(metadata.info.lang).unparse(), more),
         )
         information = writer.reserve()
-        writer.write_object(information, write_document_information(metadata, is_print=is_print))
+        writer.write_object(
+            information, write_information(list_information(metadata), is_print=is_print)
+        )
         writer.close(root=self._catalog, information=information)
         return count
 
@@ -338,7 +336,7 @@ class _MergedFile:
         root = self._writer.reserve()
         self._writer.write_object(
             self._parts_root,
-            b"<< /Type /DPart /Parent %d 0 R /DParts [[%b]] >>" % (root, _references_to(parts)),
+            b"<< /Type /DPart /Parent %d 0 R /DParts [[%b]] >>" % (root, write_references(parts)),
         )
         self._writer.write_object(
             root,
@@ -376,10 +374,6 @@ class _MergedFile:
         self._writer.write_object(
             number, b"<< /Type /Page /Parent %d 0 R %b /Resources << >> >>" % (node, more)
         )
-
-
-def _references_to(numbers: Sequence[int]) -> bytes:
-    return b" ".join(b"%d 0 R" % number for number in numbers)
 
 
 class _PartCopier:

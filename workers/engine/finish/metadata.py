@@ -1,21 +1,20 @@
 """Document information and XMP metadata, with the provenance from template and data.
 
-Conformance to PDF/A (ISO 19005) and PDF/UA adds the output intent and the XMP identification. Layout
-and paint ensure the rest: embedded fonts, RGB or grey colours, no scripts.
+Conformance to PDF/A (ISO 19005) and PDF/UA adds the XMP identification. Layout and paint ensure the
+rest: embedded fonts, RGB or grey colours and their profile, no scripts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 from xml.sax.saxutils import escape
 
-import pikepdf
-
 from workers.engine.characters import NOT_XML
 from workers.engine.ports import (
+    NO_PROFILES,
     UNDATED,
     Attachment,
     ConformanceProfiles,
@@ -23,7 +22,6 @@ from workers.engine.ports import (
     OutputIntent,
     PdfMetadata,
 )
-from workers.engine.prepared_images import make_srgb_profile
 
 PRODUCER: Final = "Pressroom"
 PROVENANCE: Final = "urn:pressroom:provenance:1"
@@ -46,15 +44,22 @@ _PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 def build_pdf_metadata(
     metadata: Metadata,
     *,
-    conformance: str = "",
-    is_pdf2: bool = False,
+    profiles: ConformanceProfiles = NO_PROFILES,
+    attachments: Sequence[Attachment] = (),
     output_intent: OutputIntent | None = None,
 ) -> PdfMetadata:
     """Return the metadata of a file, for paint to write."""
-    conformance += describe_print(metadata) if output_intent else ""
-    packet = write_xmp_packet(metadata, conformance)
-    information = _information_entries(metadata)
-    return PdfMetadata(information, metadata.info.lang, packet, is_pdf2, output_intent)
+    conformance = describe_conformance(profiles, attachments)
+    conformance += describe_print(metadata) if profiles.print else ""
+    return PdfMetadata(
+        list_information(metadata),
+        metadata.info.lang,
+        write_xmp_packet(metadata, conformance),
+        profiles.is_pdf2,
+        output_intent,
+        attachments,
+        metadata.options.is_draft,
+    )
 
 
 # What ISO 15930-7 asks for. No dates are known; the identity is that of the template and the data.
@@ -89,16 +94,8 @@ def describe_print(metadata: Metadata, *, is_run: bool = False) -> str:
     return described.format(date=UNDATED.isoformat(), identity=identity)
 
 
-def write_document_information(metadata: Metadata, *, is_print: bool = False) -> bytes:
-    """Return the document information dictionary (PDF 1.7, 14.3.3)."""
-    named = _information_entries(metadata).items()
-    entries: dict[str, pikepdf.Object] = {f"/{name}": pikepdf.String(text) for name, text in named}
-    if is_print:
-        entries["/Trapped"] = pikepdf.Name("/False")
-    return pikepdf.Dictionary(entries).unparse()
-
-
-def _information_entries(metadata: Metadata) -> dict[str, str]:
+def list_information(metadata: Metadata) -> dict[str, str]:
+    """Return the entries of the document information that are not empty."""
     entries = {
         "Title": metadata.info.title,
         "Author": metadata.info.author,
@@ -163,9 +160,6 @@ def _clean(value: str) -> str:
     return NOT_XML.sub("\ufffd", value)
 
 
-_CONDITION: Final = "sRGB IEC61966-2.1"
-
-
 @dataclass(frozen=True, slots=True)
 class XmpSchema:
     """An XMP extension schema (ISO 19005-2, 6.6.2.3)."""
@@ -193,20 +187,6 @@ PROVENANCE_SCHEMA: Final = XmpSchema(
         ("draft", "Text", "Whether the document is a draft"),
     ),
 )
-
-
-def add_output_intent(pdf: pikepdf.Pdf) -> None:
-    """Add an output intent of sRGB (ISO 19005-2, 6.2.3)."""
-    profile = pdf.make_stream(make_srgb_profile())
-    profile.N = 3
-    intent = pikepdf.Dictionary(
-        Type=pikepdf.Name.OutputIntent,
-        S=pikepdf.Name.GTS_PDFA1,
-        OutputConditionIdentifier=pikepdf.String(_CONDITION),
-        Info=pikepdf.String(_CONDITION),
-        DestOutputProfile=profile,
-    )
-    pdf.Root.OutputIntents = pikepdf.Array([pdf.make_indirect(intent)])
 
 
 ACCESSIBILITY_SCHEMA: Final = XmpSchema(

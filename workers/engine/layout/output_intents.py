@@ -1,9 +1,9 @@
-"""The ICC profile that a file for print names: stored as pictures are, and embedded in the file."""
+"""The ICC profile of a file: that of archives, or one that a file for print names, stored as pictures are."""
 
 from __future__ import annotations
 
 import io
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from PIL import ImageCms
@@ -39,6 +39,11 @@ def describe_profile(data: bytes) -> str:
         raise ValueError("a damaged ICC profile") from error
 
 
+@cache
+def _make_archive_intent() -> OutputIntent:
+    return OutputIntent(compress(make_srgb_profile()), "sRGB IEC61966-2.1")
+
+
 @lru_cache(2)  # a press has one profile for a night of documents
 def _make_output_intent(profile: bytes) -> OutputIntent:
     described = describe_profile(profile)
@@ -48,8 +53,10 @@ def _make_output_intent(profile: bytes) -> OutputIntent:
 def load_output_intent(
     document: Document, resources: Resources, findings: Findings
 ) -> OutputIntent | None:
-    """Return the output intent of a document for print, None of any other or with an error."""
+    """Return the output intent of a document for print or an archive, None of any other or with an error."""
     name = document.output_intent
+    if document.profiles.archive is not None:
+        return _make_archive_intent()
     if document.profiles.print is None or name is None:
         return None
     data = resources.find_image(name)

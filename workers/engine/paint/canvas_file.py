@@ -18,12 +18,15 @@ from reportlab.pdfgen.canvas import Canvas
 
 from workers.engine.caches import BoundedCache
 from workers.engine.layout.display import Owner
+from workers.engine.paint import draft_mark
 from workers.engine.pdf_writer import (
     AppendedObjects,
     FormattedObjects,
     compress,
     write_file,
+    write_information,
     write_number,
+    write_references,
     write_text,
 )
 from workers.engine.ports import OutputIntent, PdfMetadata
@@ -243,17 +246,17 @@ class _DocumentCanvas(Canvas):  # type: ignore[misc]
 class CanvasFile:
     """A PDF in memory, written through ReportLab's canvas. Equal calls write equal bytes."""
 
-    def __init__(self, description: PdfMetadata | None = None) -> None:
+    def __init__(self, description: PdfMetadata) -> None:
+        self._description = description
         self._canvas = _DocumentCanvas(
             invariant=1,
             pageCompression=0,  # their contents are ours, see `_draw`
             pdfVersion=(1, 7),
-            lang=description.lang if description else None,
+            lang=description.lang or None,
             initialFontName=_NoFont.fontName,
         )
         self._information = b"<< >>"
-        self._is_pdf2 = description is not None and description.is_pdf2
-        self._intent = description.output_intent if description is not None else None
+        self._is_pdf2 = description.is_pdf2
         self._size = (0.0, 0.0)
         self._outside = 0.0
         self._links: list[_Link] = []
@@ -263,11 +266,17 @@ class CanvasFile:
         self._color_spaces: list[tuple[bytes, list[ObjectPart]]] = []
         self._shared_spaces = WrittenObject()
         self._intents: NumberingObject | None = None
+        self._attachments: Sequence[tuple[bytes, WrittenObject]] = ()
         self._form: NumberingObject | None = None
         self._widget_pages: list[int] = []
         self._contents: list[bytes] = []  # of the pages, compressed
-        if description is not None:
+        if description.packet:
             self._describe(description)
+        if description.output_intent is not None:
+            self._add_intent(description.output_intent)
+        if description.is_draft:
+            word = draft_mark.write_word(is_print=self.is_print)
+            self.add_xobject(draft_mark.NAME, write_deflated([draft_mark.ENTRIES], word))
 
     @property
     def page_number(self) -> int:
@@ -278,7 +287,8 @@ class CanvasFile:
     @property
     def is_print(self) -> bool:
         """Whether the file is for print: greys are black ink, and pages have boxes."""
-        return self._intent is not None
+        intent = self._description.output_intent
+        return intent is not None and intent.srgb is not None
 
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
         """Add a font, which content selects by `name`."""
@@ -315,13 +325,16 @@ class CanvasFile:
 
     def end_page(self, content: PaintedContent) -> None:
         """End the page with its content, moved inwards by what is outside the trimmed paper."""
-        marks = content.marks
+        marks, calls = content
         if self._outside:
             edge = write_number(self._outside)
             marks = b"1 0 0 1 %b %b cm\n%b" % (edge, edge, marks)
+        if self._description.is_draft:
+            marks = draft_mark.mark_page(marks, *self._size, write_call(draft_mark.NAME))
+            calls = [*calls, draft_mark.NAME]
         # Compressed at once, so that a file under construction is not larger than a finished one.
         self._contents.append(compress(marks))
-        self._canvas.end_page(WrittenObject(*write_resources(content.calls)))
+        self._canvas.end_page(WrittenObject(*write_resources(calls)))
 
     def add_link(
         self,
@@ -384,6 +397,10 @@ class CanvasFile:
         """Set an entry of the document catalogue."""
         self._canvas.setCatalogEntry(name, written)
 
+    def embed_files(self, files: Sequence[tuple[bytes, WrittenObject]]) -> None:
+        """Embed files: the names of all in the order of a tree of names, and their specifications."""
+        self._attachments = files
+
     def set_form(
         self, entries: Sequence[ObjectPart], widgets: Sequence[tuple[int, WrittenObject]]
     ) -> None:
@@ -394,8 +411,8 @@ class CanvasFile:
 
     def write(self, tree: StructureTree | None = None) -> bytes:
         """Return the finished file with its structure tree; nothing can be added afterwards."""
-        root, names = None, NumberingObject((), b"null")
-        if self._names:
+        root, names = None, NumberingObject([file for _, file in self._attachments], b"null")
+        if self._names or self._attachments:
             self.set_catalog("Names", names)
         if tree is not None:
             root = NumberingObject(tree.find_objects(), b"<< /Type /StructTreeRoot >>")
@@ -416,14 +433,18 @@ class CanvasFile:
                     after, root.number, numbers, first_link=first, targets=self._link_owners()
                 )
             additions = {**appended.additions}
-            if self._intents is not None:  # ReportLab's catalog does not know the entry
+            # ReportLab's catalog does not know these entries.
+            if self._intents is not None:
                 additions[objects.root] = b"/OutputIntents %d 0 R" % self._intents.number
+            if names.numbers:
+                files = b"/AF[%b]" % write_references(names.numbers)
+                additions[objects.root] = additions.get(objects.root, b"") + files
             for page, numbers in self._find_annotations(pages, first).items():
-                references = b" ".join([b"%d 0 R" % number for number in numbers])
-                additions[page] = additions.get(page, b"") + b"/Annots[%b]" % references
+                annotations = b"/Annots[%b]" % write_references(numbers)
+                additions[page] = additions.get(page, b"") + annotations
             links = self._write_links(pages, first, additions, tree)
-            if self._names:
-                bodies[names.number - 1] = self._write_names(pages, tree)
+            if names.number:
+                bodies[names.number - 1] = self._write_names(pages, tree, names.numbers)
             if self._is_pdf2 and tree is not None:
                 self._lead_to_elements(bodies, tree)
             return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
@@ -448,13 +469,21 @@ class CanvasFile:
             written.append(b"%b%b%b>>" % (entries, place, key))
         return written
 
-    def _write_names(self, pages: Sequence[int], tree: StructureTree | None) -> bytes:
-        """Return the named destinations."""
-        entries = [
+    def _write_names(
+        self, pages: Sequence[int], tree: StructureTree | None, files: Sequence[int]
+    ) -> bytes:
+        """Return the named destinations and embedded files, of which `files` are the numbers."""
+        places = [
             b"%b [%d 0 R %b] " % (name, self._number_of_target(target, pages, tree), target.place)
             for name, target in sorted(self._names.items())
         ]
-        return b"<< /Dests << /Names [%b] >> >>" % b"".join(entries)
+        embedded = [
+            b"%b %d 0 R " % (name, number)
+            for (name, _), number in zip(self._attachments, files, strict=True)
+        ]
+        trees = zip((b"/Dests", b"/EmbeddedFiles"), (places, embedded), strict=True)
+        named = [b"%b << /Names [%b] >> " % (kind, b"".join(all_)) for kind, all_ in trees if all_]
+        return b"<< %b>>" % b"".join(named)
 
     def _number_of_target(
         self, target: _Target, pages: Sequence[int], tree: StructureTree | None
@@ -502,12 +531,7 @@ class CanvasFile:
 
         ReportLab's own information would contain the current date.
         """
-        entries = description.information.items()
-        written = [b"/%b %b" % (name.encode("ascii"), write_text(value)) for name, value in entries]
-        if description.output_intent is not None:
-            written.append(b"/Trapped /False")
-            self._add_intent(description.output_intent)
-        self._information = b"<< %b >>" % b" ".join(written)
+        self._information = write_information(description.information, is_print=self.is_print)
         if "Title" in description.information:
             self.set_catalog("ViewerPreferences", WrittenObject(b"<< /DisplayDocTitle true >>"))
         # Uncompressed: programs without PDF support search the file for the packet.
@@ -515,16 +539,19 @@ class CanvasFile:
         self.set_catalog("Metadata", packet)
 
     def _add_intent(self, intent: OutputIntent) -> None:
-        """Add the output intent, the colours of RGB pictures, and the graphics states of black text."""
+        """Add the output intent; for print, the colours of RGB pictures, and the graphics states of black text."""
         about = write_text(_clean(intent.description))
+        kind = (b"GTS_PDFA1", about) if intent.srgb is None else (b"GTS_PDFX", b"(Custom)")
         self._intents = NumberingObject(
             (),
-            b"[<< /Type /OutputIntent /S /GTS_PDFX /OutputConditionIdentifier (Custom) /Info "
-            b"%b /OutputCondition %b /DestOutputProfile " % (about, about),
-            write_stream([b"/N 4", _FLATE], intent.profile),
+            b"[<< /Type /OutputIntent /S /%b /OutputConditionIdentifier %b /Info "
+            b"%b /OutputCondition %b /DestOutputProfile " % (*kind, about, about),
+            write_stream([b"/N %d" % (3 if intent.srgb is None else 4), _FLATE], intent.profile),
             b" >>]",
         )
         self._canvas.name_object("PressroomIntents", self._intents)
+        if intent.srgb is None:
+            return
         calibrated = write_stream([b"/N 3 /Alternate /DeviceRGB", _FLATE], intent.srgb)
         self.add_color_space(b"/DefaultRGB", WrittenObject(b"[/ICCBased ", calibrated, b"]"))
         self._canvas.name_object(

@@ -33,7 +33,7 @@ from workers.engine.paint.canvas_file import (
     write_stroke_color,
 )
 from workers.engine.pdf_pages import ImportedPage
-from workers.engine.pdf_writer import write_number
+from workers.engine.pdf_writer import write_name, write_number
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import DrawnGlyph, VectorImage, draw_color_glyphs, is_drawn_in_colors
 from workers.engine.units import BLACK, Color, ColorSpace, to_black_ink
@@ -191,9 +191,9 @@ def _write_separation(color: Color) -> WrittenObject:
     is_cmyk = color.space is ColorSpace.CMYK
     white = (0.0,) * 4 if is_cmyk else (1.0,) * 3
     return WrittenObject(
-        b"[/Separation /%b /Device%b << /FunctionType 2 /Domain [0 1] /N 1 /C0 [%b] /C1 [%b] >>]"
+        b"[/Separation %b /Device%b << /FunctionType 2 /Domain [0 1] /N 1 /C0 [%b] /C1 [%b] >>]"
         % (
-            b"".join([b"#%02X" % byte for byte in color.ink.encode("utf-8")]),
+            write_name(color.ink.encode("utf-8")),
             b"CMYK" if is_cmyk else b"RGB",
             b" ".join(map(write_number, white)),
             b" ".join(map(write_number, color.components)),

@@ -23,7 +23,7 @@ from workers.engine.paint.embedding import (
     write_to_unicode,
 )
 from workers.engine.paint.structure_tree import StructureTree
-from workers.engine.pdf_writer import compress, write_number, write_text
+from workers.engine.pdf_writer import compress, write_name, write_number, write_text
 from workers.engine.syntax.names import OFF
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import FormField
@@ -174,7 +174,7 @@ class FormFields:
         flags = _FLAGS.get(node.kind, 0) | _common_flags([node]) | (_COMB if node.cells else 0)
         written = b" /Ff %d" % flags if flags else b""
         if node.kind is FieldKind.CHECKBOX:
-            state = _write_state(node.value if node.is_checked else OFF)
+            state = write_name((node.value if node.is_checked else OFF).encode())
             return [b" /FT /Btn /V %b%b" % (state, written)]
         kind = _TYPES.get(node.kind, b"Tx")
         written = b" /FT /%b%b" % (kind, written)
@@ -206,8 +206,8 @@ class FormFields:
         if not node.kind.is_button:
             return [b" /AP << /N ", self._write_appearance(widget, widget.appearances[0]), b" >>"]
         states = [self._write_mark(widget, items) for items in widget.appearances]
-        on = _write_state(node.value)
-        state = on if node.is_checked else _write_state(OFF)
+        on = write_name(node.value.encode())
+        state = on if node.is_checked else b"/Off"
         return [
             b" /AS %b /AP << /N << %b " % (state, on),
             states[0],
@@ -263,7 +263,7 @@ class _RadioGroup:
             kids += [widget, b" "]
         return canvas_file.WrittenObject(
             b"<< /FT /Btn /Ff %d /T %b%b /V %b /Kids ["
-            % (flags, write_text(self._name), spoken, _write_state(checked)),
+            % (flags, write_text(self._name), spoken, write_name(checked.encode())),
             *kids,
             b"] >>",
         )
@@ -273,10 +273,3 @@ def _common_flags(nodes: Sequence[FormField]) -> int:
     """Return the flags of a field; radio buttons share one."""
     read_only = _READ_ONLY if any(node.is_readonly for node in nodes) else 0
     return read_only | (_REQUIRED if any(node.is_required for node in nodes) else 0)
-
-
-def _write_state(state: str) -> bytes:
-    """Return the state of a button as a name (ISO 32000-1, 7.3.5)."""
-    return b"/" + b"".join(
-        bytes([byte]) if chr(byte).isalnum() else b"#%02x" % byte for byte in state.encode("ascii")
-    )

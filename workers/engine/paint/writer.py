@@ -1,4 +1,4 @@
-"""The PDF writer: laid-out pages become a PDF, which the finish stage completes.
+"""The PDF writer: laid-out pages become a PDF, with what the document says of itself.
 
 It adds links, destinations and the outline (ISO 32000-1, 12.3 and 12.5.6.5), and draws content that
 documents of one template share as forms, found while they are written.
@@ -15,12 +15,13 @@ from urllib.parse import quote
 
 from workers.engine.fonts import Face
 from workers.engine.layout import display
+from workers.engine.paint.attachments import write_attachments
 from workers.engine.paint.canvas_file import CanvasFile, PaintedContent
 from workers.engine.paint.content_stream import ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.form_fields import FormFields
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.tagged import TaggedStreamWriter
-from workers.engine.ports import PdfMetadata
+from workers.engine.ports import PART, PdfMetadata
 
 # A form costs some 200 bytes once, and a call of it 8 bytes in each document.
 _MIN_FORM_BYTES: Final = 60
@@ -249,16 +250,13 @@ def _group_by_page(
     return grouped
 
 
-def write_pages(laid_out: display.LaidOutDocument, description: PdfMetadata | None = None) -> bytes:
-    """Write pages, links and outline as a PDF. Equal pages produce equal bytes.
-
-    Without `description` the file has no metadata; the finish stage may add it.
-    """
+def write_pages(laid_out: display.LaidOutDocument, description: PdfMetadata = PART) -> bytes:
+    """Write pages, links and outline as a PDF. Equal pages produce equal bytes."""
     file = CanvasFile(description)
+    file.embed_files(write_attachments(description.attachments))
     resources = PdfResources(file)
-    is_pdf2 = description is not None and description.is_pdf2
     structure = laid_out.structure
-    tree = None if structure is None else StructureTree(structure, is_pdf2=is_pdf2)
+    tree = None if structure is None else StructureTree(structure, is_pdf2=description.is_pdf2)
     pages: list[display.LaidOutPage] = []
     contents: list[PaintedContent] = []
     widgets: list[list[display.Widget]] = []
@@ -317,7 +315,7 @@ _ALPHABETS: Final = (
 class MergedWriter:
     """A PDF under construction to which documents are added, each with an outline entry."""
 
-    def __init__(self, description: PdfMetadata | None = None) -> None:
+    def __init__(self, description: PdfMetadata = PART) -> None:
         self._file = CanvasFile(description)
         self._resources = PdfResources(self._file, widen=widen_to_alphabets)
         self._shared_forms = SharedForms(self._resources)

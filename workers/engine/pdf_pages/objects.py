@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import pikepdf
 
+from workers.engine import pdf_writer
 from workers.engine.data_tables import read_table
 from workers.engine.pdf_writer import PreparedObject, compress
 
@@ -20,8 +21,6 @@ PdfObject = Any
 
 SAVE_AGAIN: Final = "Export it again from its source, or print it to a new PDF."
 SIMPLIFY: Final = "Simplify the page, or store it as a picture."
-
-_NOT_REGULAR: Final = re.compile(rb"[^!-~]|[#%()/<>\[\]{}]")
 
 
 class UnusablePdfError(Exception):
@@ -59,9 +58,8 @@ def damaged(what: str) -> UnusablePdfError:
 
 
 def write_name(name: str) -> bytes:
-    """Return a name with its slash, other than regular characters escaped (7.3.5)."""
-    written = name.encode("latin-1", "replace").replace(b"\0", b"?")
-    return b"/" + _NOT_REGULAR.sub(lambda found: b"#%02x" % found[0][0], written)
+    """Return a name with its slash, in which no byte is 0."""
+    return pdf_writer.write_name(name.encode("latin-1", "replace").replace(b"\0", b"?"))
 
 
 def write_atom(value: PdfObject) -> bytes:

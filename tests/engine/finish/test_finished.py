@@ -14,10 +14,21 @@ import pytest
 from tests.engine.paint.drawing import OWNER, extracted, opened, page, printed, rendered, text
 from tests.soundness import note_pdf
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.finish.finisher import FinishOptions, finish
-from workers.engine.layout.display import Fill, LaidOutDocument, Restore, Save
-from workers.engine.pipeline import write_pdf
-from workers.engine.ports import UNDATED, DocumentInfo, Metadata, RenderOptions, Security
+from workers.engine.finish.encryption import check_passwords, encrypt
+from workers.engine.finish.metadata import build_pdf_metadata
+from workers.engine.layout.display import Fill, LaidOutDocument, LaidOutPage, Restore, Save
+from workers.engine.paint.writer import write_pages
+from workers.engine.pipeline import render, write_pdf
+from workers.engine.ports import (
+    UNDATED,
+    DocumentInfo,
+    Metadata,
+    Payload,
+    PayloadKind,
+    PdfMetadata,
+    RenderOptions,
+    Security,
+)
 from workers.engine.units import Color, ColorSpace
 
 METADATA = Metadata(
@@ -47,9 +58,12 @@ def raw() -> bytes:
 
 def finished(metadata: Metadata = METADATA, security: Security | None = None) -> bytes:
     laid_out = LaidOutDocument([page(text(10, 20, "content"), width=200, height=300)], [])
-    options = FinishOptions(metadata, security, fallback_owner_password="spare")
-    file = write_pdf(laid_out, options, findings=Findings())
+    file = write_pdf(laid_out, build_pdf_metadata(metadata), security, findings=Findings())
     return note_pdf(file, password=(security and security.user_password) or "")
+
+
+def drafted(*pages: LaidOutPage) -> bytes:
+    return note_pdf(write_pages(LaidOutDocument(list(pages), []), PdfMetadata(is_draft=True)))
 
 
 def test_file_is_sound_and_keeps_its_text():
@@ -102,7 +116,7 @@ def test_a_draft_is_marked_in_the_document_information():
 
 
 def test_draft_mark_is_on_every_page_and_adds_no_text():
-    file = finish(printed(*(page(text(5, 20, "x")) for _ in range(3))), FinishOptions(DRAFT))
+    file = drafted(*(page(text(5, 20, "x")) for _ in range(3)))
     for number in range(3):
         assert extracted(file, number) == "x"
         assert has_mark(rendered(file, number))
@@ -110,7 +124,7 @@ def test_draft_mark_is_on_every_page_and_adds_no_text():
 
 @pytest.mark.parametrize(("width", "height"), [(595, 842), (842, 595), (50, 500), (180, 108)])
 def test_draft_mark_fits_any_paper(width, height):
-    file = finish(printed(page(width=width, height=height)), FinishOptions(DRAFT))
+    file = drafted(page(width=width, height=height))
     image = rendered(file)
     assert has_mark(image)
     edge = [image.getpixel((x, y)) for x in range(image.width) for y in (0, image.height - 1)]
@@ -119,28 +133,32 @@ def test_draft_mark_fits_any_paper(width, height):
 
 def test_draft_mark_is_painted_above_the_page_content():
     black = Fill(0, 0, 100, 100, Color(ColorSpace.RGB, (0.0, 0.0, 0.0)), OWNER)
-    image = rendered(finish(printed(page(black)), FinishOptions(DRAFT)))
+    image = rendered(drafted(page(black)))
     assert any(blue > 10 for _, (_, _, blue) in image.getcolors(100_000))
 
 
 def test_draft_mark_is_not_moved_by_a_template():
-    plain = finish(printed(page()), FinishOptions(DRAFT))
-    turned = finish(
-        printed(page(Save(clip=(0, 0, 1, 1), rotate=(45, 0, 0)), Restore())), FinishOptions(DRAFT)
-    )
+    plain = drafted(page())
+    turned = drafted(page(Save(clip=(0, 0, 1, 1), rotate=(45, 0, 0)), Restore()))
     assert rendered(plain).tobytes() == rendered(turned).tobytes()
 
 
 def test_draft_mark_is_an_artifact():
     with opened(finished(DRAFT)) as pdf:
-        content = b"".join(part.read_bytes() for part in pdf.pages[0].Contents)
+        content = pdf.pages[0].Contents.read_bytes()
     assert content.count(b"BDC") == content.count(b"EMC") == 1
     assert content.startswith(b"q\n")
 
 
-def test_draft_is_never_encrypted():
-    with opened(finished(DRAFT, LOCKED)) as pdf:
-        assert not pdf.is_encrypted
+@pytest.mark.parametrize("is_draft", [False, True])
+def test_draft_is_never_encrypted(is_draft):
+    source = (
+        b'<document><security owner-password="x" print="none"/><flow><p>a</p></flow></document>'
+    )
+    options = RenderOptions(UNDATED, is_draft=is_draft)
+    rendered_file = render(None, Payload(PayloadKind.XML, source), options=options)
+    with opened(rendered_file.pdf) as pdf:
+        assert pdf.is_encrypted is not is_draft
 
 
 @pytest.mark.parametrize(("encryption", "revision"), [("aes-256", 6), ("aes-128", 4)])
@@ -202,7 +220,7 @@ def test_all_96_sets_of_permissions_are_written_as_requested(encryption):
     for values in product(*CHOICES.values()):
         asked = dict(zip(CHOICES, values, strict=True))
         security = Security(None, None, encryption, **asked)
-        file = finish(raw_pdf, FinishOptions(METADATA, security, fallback_owner_password="spare"))
+        file = encrypt(raw_pdf, security, fallback_owner_password="spare")
         with opened(file) as pdf:
             assert pdf.encryption.P is not None
             bits = pdf.encryption.P
@@ -224,8 +242,10 @@ def test_all_96_sets_of_permissions_are_written_as_requested(encryption):
     ],
 )
 def test_password_that_would_not_work_is_an_authoring_error(security, message):
+    findings = Findings()
+    check_passwords(security, findings)
     with pytest.raises(AuthoringError, match=message) as caught:
-        finished(security=security)
+        findings.raise_errors()
     assert "xxx" not in str(caught.value)
 
 
@@ -233,17 +253,16 @@ def test_a_file_that_needs_no_password_is_never_returned():
     with pytest.raises(AssertionError):
         finished(security=Security("", None))
     with pytest.raises(AssertionError):
-        finish(raw(), FinishOptions(METADATA, Security("x", None)))
+        encrypt(raw(), Security("x", None), fallback_owner_password="")
 
 
 def test_passwords_are_not_shown():
-    assert "geheim" not in repr(FinishOptions(METADATA, LOCKED, fallback_owner_password="spare"))
-    assert "spare" not in repr(FinishOptions(METADATA, LOCKED, fallback_owner_password="spare"))
+    assert "geheim" not in repr(LOCKED)
 
 
 PROGRAM = """
 import sys
-from tests.engine.finish.test_finisher import DRAFT, METADATA, finished
+from tests.engine.finish.test_finished import DRAFT, METADATA, finished
 sys.stdout.buffer.write(finished(METADATA) + finished(DRAFT))
 """
 
