@@ -1,1 +1,1 @@
-"""The database: units of work, tables and migrations."""
+"""The database: units of work, tables and their migration."""

@@ -1,40 +1,46 @@
-"""The revision of a database, read without Alembic, which takes longer to import than most commands run."""
+"""The revision of a database: which release its tables are of."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from sqlalchemy import inspect, text
+from sqlalchemy import Column, MetaData, String, Table, delete, insert, inspect, select
 
 from shared.db.session import Database, Session
 
-_VERSIONS: Final = Path(__file__).parent / "migrations/versions"
-_NUMBER_LENGTH: Final = 4
+OLDEST: Final = "0011"  # of release 1.0.0, the oldest that is upgraded
+NEWEST: Final = "0028"  # of these tables: another one with each change of them
 _SERIES_LENGTH: Final = 2
-
-
-def list_revisions() -> list[str]:
-    """Return the revisions of the migrations, the newest last; their files are numbered in order."""
-    return sorted(file.name[:_NUMBER_LENGTH] for file in _VERSIONS.glob("[0-9]*.py"))
+# Of no other metadata: it belongs to no account. Its name is that of releases with migrations by Alembic.
+_REVISIONS: Final = Table(
+    "alembic_version", MetaData(), Column("version_num", String(32), primary_key=True)
+)
 
 
 def read_revision(session: Session) -> str | None:
     """Return the revision of a database; None without tables."""
-    if not inspect(session).has_table("alembic_version"):
+    if not inspect(session).has_table(_REVISIONS.name):
         return None
-    found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
+    found: str | None = session.scalar(select(_REVISIONS))
     return found
 
 
-def is_expanded(found: str) -> bool:
-    """Return whether a later release has only added to the tables of this one, which works on them as they are.
+def write_revision(session: Session) -> None:
+    """Record that a database has the tables of this release."""
+    _REVISIONS.create(session, checkfirst=True)
+    session.execute(delete(_REVISIONS))
+    session.execute(insert(_REVISIONS).values(version_num=NEWEST))
 
-    The first two digits of a revision are its series. Within one, migrations add tables, indexes and
-    columns with defaults; what a running release needs goes in the first revision of the next series.
+
+def is_of_release(found: str | None) -> bool:
+    """Return whether the tables of a revision are those of this release, or those that a later one has only added to.
+
+    The first two digits of a revision are its series. Within one, tables, indexes and columns with
+    defaults are added; what a running release needs goes in the first revision of the next series.
     """
-    newest = list_revisions()[-1]
-    return found > newest and found[:_SERIES_LENGTH] == newest[:_SERIES_LENGTH]
+    return (
+        found is not None and found >= NEWEST and found[:_SERIES_LENGTH] == NEWEST[:_SERIES_LENGTH]
+    )
 
 
 def is_current(database: Database) -> bool:
@@ -44,5 +50,4 @@ def is_current(database: Database) -> bool:
         Unavailable: it does not answer.
     """
     with database.snapshot() as session:
-        found = read_revision(session)
-    return found == list_revisions()[-1] or (found is not None and is_expanded(found))
+        return is_of_release(read_revision(session))

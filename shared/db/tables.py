@@ -86,7 +86,7 @@ def _sums(name: str, **keys: int) -> Table:
     )
 
 
-# Constraints have names on both databases, so that migrations can refer to them.
+# Constraints have names on both databases, so that a migration could refer to them.
 metadata: Final = MetaData(
     naming_convention={
         "ix": "ix_%(column_0_N_label)s",

@@ -19,7 +19,7 @@ from shared.clock import now
 
 # One context variable for all fields: structlog's own uses one each, and scans all of them for every line.
 _context: Final[ContextVar[Mapping[str, Any]]] = ContextVar("log_context", default={})  # noqa: B039 - never changed
-_QUIET: Final = ("celery", "kombu", "urllib3", "minio", "alembic", "PIL", "paramiko")
+_QUIET: Final = ("celery", "kombu", "urllib3", "minio", "PIL", "paramiko")
 
 
 def set_up_logging(*, level: str, log_format: str) -> None:

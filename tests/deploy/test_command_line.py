@@ -33,7 +33,7 @@ def test_a_command_of_a_client_loads_nothing_of_the_farm(command, without):
     assert not set(without) & set(done.stdout.split())
 
 
-DATABASE_ALONE = ("alembic", "redis", "structlog", "prometheus_client", "opentelemetry")
+DATABASE_ALONE = ("redis", "structlog", "prometheus_client", "opentelemetry")
 
 
 @pytest.mark.parametrize(

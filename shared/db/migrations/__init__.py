@@ -1,1 +1,0 @@
-"""Alembic migrations, applied by `shared.db.migrate`."""
