@@ -123,6 +123,15 @@ def test_lines_from_right_to_left_follow_each_other(lang: str):
     assert same(extracted(pdf)) == same(text)
 
 
+def test_list_numbers_from_right_to_left_are_read_with_their_dot():
+    template = prepare_template(
+        '<document lang="he"><page size="A4" margin="20mm"/>'
+        "<flow><ol><li>שלום</li></ol></flow></document>".encode()
+    )
+    pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    assert said_by_codes(pdf).startswith("1.")
+
+
 def said_by_codes(pdf: bytes) -> str:
     """Return the text of a file by its fonts' ToUnicode maps, code by code in the order shown."""
     with pikepdf.open(io.BytesIO(pdf)) as file:

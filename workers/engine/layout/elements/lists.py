@@ -12,11 +12,11 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from workers.engine.layout.blocks.stacks import lay_out_children
+from workers.engine.layout.blocks.stacks import StackFragment, lay_out_children
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
-from workers.engine.layout.elements.text import NUMBER_GAP, measure_label, set_number
-from workers.engine.layout.lines.drawing import draw_lines, make_glyphs
-from workers.engine.layout.lines.fragments import Line, line_metrics, make_glyph_style
+from workers.engine.layout.elements.text import NUMBER_GAP, set_number
+from workers.engine.layout.lines.drawing import draw_lines, text_measurer
+from workers.engine.layout.lines.fragments import Line, line_metrics
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.syntax.identifiers import is_in_arabic_script
 from workers.engine.tree.expressions.running_text import apply_text_transform
@@ -47,42 +47,14 @@ def lay_out_item(
     context: LayoutContext, node: ListItem, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out one item; one without content is as high as a line."""
-    fragment = lay_out_children(context, node, region, resume)
-    if fragment is None:
-        return None
-    if not node.marker or resume is not None:
-        return replace(fragment, item=node)
-    if not node.children:
-        fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
-    label = partial(_draw_marker, context, node, region.width)
-    return replace(fragment, item=node, label=label)
-
-
-def _draw_marker(
-    context: LayoutContext,
-    node: ListItem,
-    width: float,
-    canvas: PageCanvas,
-    x: float,
-    y: float,
-    baseline: float | None,
-) -> None:
-    """Draw the marker of an item of some width."""
-    style, is_rtl = node.style, node.style.paragraph.is_rtl
-    glyph_style = make_glyph_style(style.text, context.fonts.split(style.text, node.marker)[0][0])
-    marker = _mirror_marker(node.marker) if is_rtl else node.marker
+    fragment = _lay_out_content(context, node, region, resume)
+    if fragment is None or not node.marker or resume is not None:
+        return fragment and replace(fragment, item=node)
+    style = node.style
+    marker = set_number(context, TextRun(node.marker, style.text), style, node.source)
     gap = MARKER_GAP * style.text.size
-    left = x + width + gap if is_rtl else x - gap - glyph_style.measure(marker)
-    if baseline is None:
-        baseline = line_metrics(style.text, style.paragraph, context.fonts)[1]
-    with canvas.part(node, "Lbl"):
-        owner = canvas.owner_of(node)
-        canvas.items.append(make_glyphs(glyph_style, marker, left, y + baseline, owner))
-
-
-def _mirror_marker(marker: str) -> str:
-    """Return a marker as it appears from right to left: its dot is to the left of the number."""
-    return marker[-1] + marker[:-1] if marker.endswith(".") else marker
+    left = region.width + gap if style.paragraph.is_rtl else -gap - marker.width
+    return replace(fragment, item=node, label=partial(_draw_label, node, marker, left))
 
 
 def lay_out_note(
@@ -92,31 +64,39 @@ def lay_out_note(
     number = _number_line(context, node)
     hanging_indent = _hanging_indent(node, number)
     room = region._replace(width=max(region.width - hanging_indent, 1.0), bottom=None)
-    fragment = lay_out_children(context, node, room, resume)
+    fragment = _lay_out_content(context, node, room, resume)
     if fragment is None:
         return None
-    if not node.children:
-        fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
-    left = 0.0 if node.style.paragraph.is_rtl else hanging_indent
+    is_rtl = node.style.paragraph.is_rtl
+    fragment.left = 0.0 if is_rtl else hanging_indent
     if number is None or resume is not None:
-        return replace(fragment, left=left)
-    return replace(fragment, left=left, label=partial(_draw_number, node, number, region.width))
+        return fragment
+    left = region.width - number.width if is_rtl else 0.0
+    return replace(fragment, label=partial(_draw_label, node, number, left))
 
 
-def _draw_number(
-    node: Note,
-    number: Line,
-    width: float,
+def _lay_out_content(
+    context: LayoutContext, node: ListItem | Note, region: Region, resume: Resume
+) -> StackFragment | None:
+    fragment = lay_out_children(context, node, region, resume)
+    if fragment is not None and not node.children:
+        fragment.height = line_metrics(node.style.text, node.style.paragraph, context.fonts)[0]
+    return fragment
+
+
+def _draw_label(
+    node: ListItem | Note,
+    label: Line,
+    left: float,
     canvas: PageCanvas,
     x: float,
     y: float,
     baseline: float | None,
 ) -> None:
-    """Draw the number of a note of some width."""
-    left = x + width - number.width if node.style.paragraph.is_rtl else x
-    down = 0.0 if baseline is None else baseline - number.baseline
+    """Draw a marker or number `left` points beside a stack, on its first baseline."""
+    down = 0.0 if baseline is None else baseline - label.baseline
     with canvas.part(node, "Lbl"):
-        draw_lines(canvas, (number,), left, y + down, node)
+        draw_lines(canvas, (label,), x + left, y + down, node)
 
 
 def measure_note(context: LayoutContext, node: Note) -> tuple[float, float]:
@@ -142,9 +122,7 @@ def _number_line(context: LayoutContext, node: Note) -> Line | None:
         return None
     run = NoteCall(text, node.marker_style, f"#{node.call_anchor}")
     return context.memo.remember(
-        _NUMBERS,
-        (node, text),
-        lambda: set_number(context, run, node.style.text, node.style.paragraph, node.source),
+        _NUMBERS, (node, text), lambda: set_number(context, run, node.style, node.source)
     )
 
 
@@ -244,8 +222,8 @@ def _number_width(context: LayoutContext, entry: EntryStyle, titles: Sequence[Ti
     if numbering is not None and numbering.width is not None:
         return numbering.width
     text = entry.style.text
-    numbers = {title.number for title in titles if title.number}
-    widths = [measure_label(context, text, number) for number in numbers]
+    measure, gap = text_measurer(context.fonts, text), NUMBER_GAP * text.size
+    widths = [measure(f"{title.number} ") + gap for title in titles if title.number]
     short = [width for width in widths if width <= _MAX_ALIGNED_NUMBER * text.size]
     return max(short or widths, default=0.0)
 

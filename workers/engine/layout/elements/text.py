@@ -26,11 +26,10 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LinkArea, Stroke
 from workers.engine.layout.lines.breaking import break_lines, measure_inlines, remember_lines
-from workers.engine.layout.lines.drawing import add_ellipsis, draw_lines, make_glyphs
+from workers.engine.layout.lines.drawing import add_ellipsis, draw_lines, make_glyphs, set_phrase
 from workers.engine.layout.lines.fragments import (
     BrokenFigure,
     GlyphStyle,
-    InlineFragment,
     InlinePosition,
     Line,
     Lines,
@@ -59,7 +58,7 @@ from workers.engine.tree.nodes import (
     Source,
     TextRun,
 )
-from workers.engine.tree.styles.computed import Align, ParagraphStyle, TextStyle, WhiteSpace
+from workers.engine.tree.styles.computed import ParagraphStyle, Style, TextStyle
 from workers.engine.units import ZERO, LengthKind
 
 NUMBER_GAP: Final = 0.25  # em, in addition to the space between a number and its text
@@ -170,15 +169,6 @@ def add_entry_link(
     canvas.add_link(LinkArea(x, y, label_layout.width, height, f"#{leader.target}", owner))
 
 
-def measure_label(context: LayoutContext, style: TextStyle, text: str) -> float:
-    """Return the width of a number and the gap after it, in points."""
-    widths = (
-        make_glyph_style(style, face, text=part).measure(part)
-        for face, part in context.fonts.split(style, f"{text} ")
-    )
-    return sum(widths) + NUMBER_GAP * style.size
-
-
 def _compute_layout(context: LayoutContext, node: Paragraph, width: float) -> LabelLayout:
     extra: ParagraphExtras | None = node.extra
     label_layout = LabelLayout(node, width)
@@ -201,13 +191,8 @@ def _compute_layout(context: LayoutContext, node: Paragraph, width: float) -> La
 
 def _add_label(context: LayoutContext, label_layout: LabelLayout, label: Label) -> None:
     node, size = label_layout.paragraph, label_layout.paragraph.style.text.size
-    label_layout.label = line = set_number(
-        context,
-        TextRun(f"{label.text} ", node.style.text),
-        node.style.text,
-        node.style.paragraph,
-        node.source,
-    )
+    run = TextRun(f"{label.text} ", node.style.text)
+    label_layout.label = line = set_number(context, run, node.style, node.source)
     advance = line.width + NUMBER_GAP * size
     if label.width is not None:
         label_layout.hanging_indent = min(
@@ -216,22 +201,13 @@ def _add_label(context: LayoutContext, label_layout: LabelLayout, label: Label) 
     label_layout.lead = max(advance - label_layout.hanging_indent, 0.0)
 
 
-def set_number(
-    context: LayoutContext, run: TextRun, base: TextStyle, style: ParagraphStyle, source: Source
-) -> Line:
-    """Return a number of a paragraph or note as a line."""
-    faces = context.fonts.split(run.style, run.text)
-    # Without it 10,000 notes of a word take an eighth longer.
-    if len(faces) == 1 and run.text.isascii() and not style.is_rtl:
-        glyph_style = make_glyph_style(run.style, faces[0][0], run.link, text=run.text)
-        width = glyph_style.measure(run.text)
-        parts = (InlineFragment(0.0, width, run.text, glyph_style),)
-        height, baseline = Strut.of(base, style, context.fonts.find(base)).of_line(parts)
-        return Line(0.0, 0.0, height, baseline, width, parts)
+def set_number(context: LayoutContext, run: TextRun, style: Style, source: Source) -> Line:
+    """Return a number or marker beside text of a style as a line."""
     context.report_missing_glyphs(run.text, source)
-    style = replace(style, align=Align.LEFT, indent=0.0, white_space=WhiteSpace.NOWRAP)
-    line = break_lines(context, (run,), base=base, style=style, width=inf).lines[0]
-    return line._replace(x=0.0)
+    fonts, base = context.fonts, style.text
+    parts = set_phrase(fonts, run.style, run.text, is_rtl=style.paragraph.is_rtl, link=run.link)
+    height, baseline = Strut.of(base, style.paragraph, fonts.find(base)).of_line(parts)
+    return Line(0.0, 0.0, height, baseline, sum(part.width for part in parts), parts)
 
 
 def _draw_leader(

@@ -439,12 +439,12 @@ def text_measurer(fonts: Fonts, style: TextStyle) -> Callable[[str], float]:
 
 
 def set_phrase(
-    fonts: Fonts, style: TextStyle, text: str, *, is_rtl: bool = False
+    fonts: Fonts, style: TextStyle, text: str, *, is_rtl: bool = False, link: str | None = None
 ) -> tuple[InlineFragment, ...]:
     """Return a text set on one line; the first fragment starts at x 0."""
     fragments = [
         InlineFragment(0.0, glyph_style.measure(run), run, glyph_style)
-        for glyph_style, run in _resolve_glyph_styles(fonts, style, text, is_rtl=is_rtl)
+        for glyph_style, run in _resolve_glyph_styles(fonts, style, text, link, is_rtl=is_rtl)
     ]
     return reorder_fragments(tuple(fragments))
 
@@ -461,7 +461,7 @@ def phrase_items(
 
 
 def _resolve_glyph_styles(
-    fonts: Fonts, style: TextStyle, text: str, *, is_rtl: bool = False
+    fonts: Fonts, style: TextStyle, text: str, link: str | None = None, *, is_rtl: bool = False
 ) -> Iterator[tuple[GlyphStyle, str]]:
     runs = [(0, len(text), 0)]
     if is_rtl or has_right_to_left(text):
@@ -470,7 +470,7 @@ def _resolve_glyph_styles(
     for start, end, level in runs:
         for face, run in fonts.split(style, controls.remove(text[start:end], level)):
             separator = controls.take_separator()
-            yield make_glyph_style(style, face, level=level, text=run, separator=separator), run
+            yield make_glyph_style(style, face, link, level, text=run, separator=separator), run
 
 
 def add_ellipsis(line: Line, width: float, align: Align) -> Line:
