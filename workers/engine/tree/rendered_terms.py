@@ -15,6 +15,7 @@ from babel.numbers import get_decimal_symbol, get_group_symbol
 
 from workers.engine.diagnostics import Findings, SourceLocation, format_count
 from workers.engine.einvoices import TermPath
+from workers.engine.tree.expressions.conventions import GREGORIAN
 from workers.engine.tree.expressions.formats import Formats, find_symbol
 
 MAX_RENDERED: Final = 100_000  # terms of one document
@@ -238,7 +239,7 @@ def _dates(value: date, formats: Formats) -> Iterator[str]:
     years_first = ("y/MM/dd", "y.MM.dd") if begins == "y" else ()
     for pattern in (*_LOCALE_FORMATS, *patterns, *years_first):
         yield format_date(value, pattern, locale)
-        if formats.calendar is not None or formats.digits:
+        if formats.calendar != GREGORIAN or formats.digits:
             yield formats["date", (pattern,), ()](value)
 
 

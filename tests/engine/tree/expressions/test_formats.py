@@ -276,8 +276,11 @@ LEAP_DAY = date(2024, 2, 29)
         ("fa", "۱۴۰۲/۱۲/۱۰", "۱۰ اسفند ۱۴۰۲"),
         ("fa-AF", "۱۴۰۲/۱۲/۱۰", "۱۰ حوت ۱۴۰۲"),
         ("fa-u-nu-latn", "1402/12/10", "10 اسفند 1402"),
-        ("en-u-ca-persian", "12/10/02", "Esfand 10, 1402"),
-        ("en-u-ca-buddhist", "2/29/67", "February 29, 2567"),
+        ("en-u-ca-persian", "12/10/1402 AP", "Esfand 10, 1402 AP"),
+        ("en-u-ca-buddhist", "2/29/2567 BE", "February 29, 2567 BE"),
+        ("ja-u-ca-japanese", "R6/2/29", "令和6年2月29日"),
+        ("zh-Hant-u-ca-roc", "民國113/2/29", "民國113年2月29日"),
+        ("en-u-ca-islamic-umalqura-nu-latn", "8/19/1445 AH", "Shaʻban 19, 1445 AH"),
         ("ar-EG", "٢٩\u200f/٢\u200f/٢٠٢٤", "٢٩ فبراير ٢٠٢٤"),
     ],
 )
@@ -292,7 +295,7 @@ def test_a_date_may_name_its_calendar() -> None:
     noon = datetime(2024, 2, 29, 12, tzinfo=UTC)
     assert written(formats, LEAP_DAY, "date", "d.M.yyyy") == "29.2.2567"
     assert written(formats, LEAP_DAY, "date", "yyyy-MM-dd", "gregorian") == "2024-02-29"
-    assert written(formats, LEAP_DAY, "date", "G y", "persian") == "AP 1402"
+    assert written(formats, LEAP_DAY, "date", "G y", "persian") == "ปีเปอร์เซีย 1402"
     assert written(formats, noon, "datetime", "y HH", None, "gregorian") == "2024 12"
     assert written(formats, noon, "datetime", "short") == "29/2/67 12:00"
     with pytest.raises(

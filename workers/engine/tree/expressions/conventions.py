@@ -1,7 +1,7 @@
 """The conventions of a locale: calendar and digits by CLDR and extensions of its tag, and numbers in words.
 
-Babel has the data of the Gregorian calendar alone; these are of CLDR 48. `spell` and `ordinal` are
-written by num2words for some fifty languages.
+Babel writes dates of the Gregorian calendar, ICU those of the others. `spell` and `ordinal` are written
+by num2words for some fifty languages.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
-from typing import Final, Literal, NamedTuple, Protocol
+from itertools import takewhile
+from typing import Final, Protocol
 
 from babel import Locale
-from babel import dates as babel_dates
 from babel.core import get_global
 from babel.numbers import get_currency_precision
+from icu4py.messageformat import MessageFormat
 from num2words import CONVERTER_CLASSES, num2words
 
-from workers.engine.data_tables import read_groups
+from workers.engine.data_tables import read_table
 from workers.engine.tree.expressions.runtime import (
     ExpressionError,
     Value,
@@ -31,93 +31,37 @@ from workers.engine.tree.expressions.runtime import (
 # RFC 6067: -u- with keys of two characters, each with its values.
 _EXTENSION: Final = re.compile(r"-u((?:-[a-z0-9]{2,8})+)", re.IGNORECASE)
 GREGORIAN: Final = "gregorian"
-_BUDDHIST_OFFSET: Final = 543
-_DAYS_BEFORE_PERSIAN_ERA: Final = 226_895
 # The decimals with which num2words writes the currencies that Arabic knows.
 _ARABIC_DIGITS: Final = {"EGP": 2, "KWD": 2, "SAR": 2, "TND": 3}
 _EXACT_FLOATS: Final = 10**12  # Brazilian words are made from a float
 
 
-class CalendarDay(NamedTuple):
-    """A day of a calendar."""
-
-    year: int
-    month: int
-    day: int
-
-
-class Calendar(NamedTuple):
-    """A calendar. `months` are the names of its months by locale, empty if they are the Gregorian ones.
-
-    `patterns` are its date formats by locale; others have the Gregorian ones.
-    """
-
-    convert: Callable[[date], CalendarDay]
-    eras: Mapping[str, str]  # by language
-    months: Mapping[str, tuple[str, ...]]
-    patterns: Mapping[str, Mapping[str, str]]
-
-
-def _to_buddhist(day: date) -> CalendarDay:
-    return CalendarDay(day.year + _BUDDHIST_OFFSET, day.month, day.day)
-
-
-@lru_cache(4096)
-def _to_persian(day: date) -> CalendarDay:
-    """Convert by the leap years of CLDR, eight in 33: exact from 1900 to 2119 at least."""
-    days = day.toordinal() - _DAYS_BEFORE_PERSIAN_ERA
-    year = 1 + (33 * days + 3) // 12_053
-    since = days - 365 * (year - 1) - (8 * year + 21) // 33
-    # Six months of 31 days, five of 30, and the rest.
-    month, before = divmod(since, 31) if since < 186 else divmod(since - 6, 30)
-    return CalendarDay(year, month + 1, before + 1)
-
-
-_TABLE: Final = read_groups(__package__, "conventions.txt")
-
-
-def _read_calendar(name: str, convert: Callable[[date], CalendarDay]) -> Calendar:
-    eras: dict[str, str] = {}
-    months: dict[str, tuple[str, ...]] = {}
-    patterns: dict[str, dict[str, str]] = {}
-    for entry, value in _TABLE[name].items():
-        kind, _, language = entry.partition(" ")
-        if kind == "era":
-            eras[language] = value
-        elif kind == "months":
-            months[language] = tuple(value.split())
-        else:
-            patterns.setdefault(language, {})[kind.removeprefix("pattern-")] = value
-    return Calendar(convert, eras, months, patterns)
-
-
-_CALENDARS: Final = {
-    name: _read_calendar(name, convert)
-    for name, convert in (("buddhist", _to_buddhist), ("persian", _to_persian))
-}
+# Of CLDR, by their names in attributes and, but for the first, in tags.
+_CALENDARS: Final = (
+    *(GREGORIAN, "buddhist", "coptic", "ethiopic", "hebrew", "indian", "islamic-civil"),
+    *("islamic-umalqura", "japanese", "persian", "roc"),
+)
 _BY_TERRITORY: Final = {"TH": "buddhist", "IR": "persian", "AF": "persian"}
-# By their names in tags and in attributes.
-_NAMES: Final = {"gregory": GREGORIAN, GREGORIAN: GREGORIAN, **{name: name for name in _CALENDARS}}
 
-_ZEROS: Final = _TABLE["digits"]
+_ZEROS: Final = read_table(__package__, "conventions.txt")
 LATIN: Final = "latn"
 
 
-def find_calendar(name: str) -> Calendar | None:
-    """Return a calendar by its name, None for the Gregorian one.
+def find_calendar(name: str) -> str:
+    """Return the name of a calendar as CLDR writes it.
 
     Raises:
         ValueError: the calendar is not known; the text says which are.
     """
-    known = _NAMES.get(name.lower())
-    if known is None:
-        accepted = ", ".join((GREGORIAN, *_CALENDARS))
+    known = GREGORIAN if name.lower() == "gregory" else name.lower()
+    if known not in _CALENDARS:
+        accepted = ", ".join(_CALENDARS)
         raise ValueError(f'the calendar "{name[:40]}" is not known; accepted are {accepted}')
-    return _CALENDARS.get(known)
+    return known
 
 
-def find_locale_calendar(tag: str, locale: Locale) -> Calendar | None:
-    """Return the calendar of a language tag, by its extension or else by its territory; None for the Gregorian one.
+def find_locale_calendar(tag: str, locale: Locale) -> str:
+    """Return the calendar of a language tag, by its extension or else by its territory.
 
     Raises:
         ValueError: the extension names a calendar that is not known.
@@ -125,7 +69,7 @@ def find_locale_calendar(tag: str, locale: Locale) -> Calendar | None:
     if asked := _read_extension(tag, "ca"):
         return find_calendar(asked)
     territory = locale.territory or _find_likely_territory(locale)
-    return find_calendar(_BY_TERRITORY.get(territory, GREGORIAN))
+    return _BY_TERRITORY.get(territory, GREGORIAN)
 
 
 def find_numbering(tag: str, locale: Locale) -> str:
@@ -150,17 +94,6 @@ def list_digits(numbering: str) -> Mapping[int, str]:
     return {} if numbering == LATIN else {ord("0") + n: chr(zero + n) for n in range(10)}
 
 
-def find_months(calendar: Calendar, locale: Locale) -> tuple[str, ...] | None:
-    """Return the names of the months in a language, None if they are the Gregorian ones."""
-    names = calendar.months
-    return names.get(str(locale)) or names.get(locale.language) or names.get("")
-
-
-def find_era(calendar: Calendar, locale: Locale) -> str:
-    """Return the name of the era in a language."""
-    return calendar.eras.get(locale.language) or calendar.eras[""]
-
-
 def _read_extension(tag: str, key: str) -> str:
     found = _EXTENSION.search(tag)
     if found is None:
@@ -168,8 +101,7 @@ def _read_extension(tag: str, key: str) -> str:
     parts = found[1].lower().split("-")[1:]
     if key not in parts:
         return ""
-    after = parts[parts.index(key) + 1 :][:1]
-    return after[0] if after and len(after[0]) > len(key) else ""
+    return "-".join(takewhile(lambda part: len(part) > len(key), parts[parts.index(key) + 1 :]))
 
 
 def _find_likely_territory(locale: Locale) -> str:
@@ -178,45 +110,32 @@ def _find_likely_territory(locale: Locale) -> str:
     return str(likely.get(name) or likely.get(locale.language) or "").rpartition("_")[2]
 
 
-_CALENDAR_FIELDS: Final = "GyMLd"  # those that differ between calendars
-_WIDTHS: Final[dict[int, Literal["abbreviated", "wide"]]] = {3: "abbreviated", 4: "wide"}
+# ICU has the order of English for it, which readers of Persian take for an error.
+_FULL_PERSIAN: Final = "EEEE d MMMM y"
 
 
-class DateFields:
-    """The fields of a date or time in a locale, by their letters; `calendar` is None for the Gregorian one."""
+def compile_message(
+    locale: Locale, calendar: str, numbering: str, zone: str, parts: str
+) -> Callable[[date], str]:
+    """Return a formatter of instants, or of days at midnight UTC, in a calendar that is not Gregorian.
 
-    def __init__(
-        self, value: date | datetime | time, locale: Locale, calendar: Calendar | None
-    ) -> None:
-        self._value, self._locale, self._calendar = value, locale, calendar
-        self._fields = babel_dates.DateTimeFormat(value, locale)
+    `parts` has `{value,date,…}` and `{value,time,…}` with CLDR patterns or widths.
 
-    def __getitem__(self, name: str) -> str:
-        if self._calendar is None or name[0] not in _CALENDAR_FIELDS:
-            return self._fields[name]
-        return self._write(self._calendar, name[0], len(name))
+    Raises:
+        ValueError: one of them is no pattern.
+    """
+    if locale.language == "fa":
+        parts = parts.replace("{value,date,full}", f"{{value,date,{_FULL_PERSIAN}}}")
+    keywords = f"calendar={calendar};numbers={numbering};timezone={zone}"
+    message = MessageFormat(parts, f"{locale}@{keywords}")
 
-    def _write(self, calendar: Calendar, letter: str, length: int) -> str:
-        """Return a field of another calendar."""
-        if letter == "G":
-            return find_era(calendar, self._locale)
-        value = self._value
-        if isinstance(value, time):
-            raise AttributeError("a time has no date")
-        year, month, day = calendar.convert(date(value.year, value.month, value.day))
-        if letter == "y" and length != 3:
-            return f"{year % 100:02}" if length == 2 else f"{year:0{length}}"
-        if letter == "d" or length <= 2:
-            return f"{day if letter == 'd' else month:0{length}}"
-        width = _WIDTHS.get(length)
-        if letter == "y" or width is None:
-            raise ExpressionError(f'"{letter * length}" is not a field of dates of this calendar')
-        months = find_months(calendar, self._locale)
-        if months is not None:
-            return months[month - 1]
-        # Gregorian names of months have the numbers of the calendar.
-        context: Literal["format", "stand-alone"] = "format" if letter == "M" else "stand-alone"
-        return str(babel_dates.get_month_names(width, context, self._locale)[month])
+    def write(value: date) -> str:
+        is_instant = isinstance(value, datetime)
+        return message.format(
+            {"value": value if is_instant else datetime.combine(value, time(), UTC)}
+        )
+
+    return write
 
 
 Formatter = Callable[[Value], str]

@@ -19,8 +19,9 @@ from babel import units as babel_units
 
 from workers.engine.syntax.identifiers import LANGUAGE_TAG, is_right_to_left, read_language
 from workers.engine.tree.expressions.conventions import (
-    DateFields,
+    GREGORIAN,
     Formatter,
+    compile_message,
     find_calendar,
     find_locale_calendar,
     find_numbering,
@@ -466,8 +467,12 @@ def make_date(
 ) -> Formatter:
     """Format a date by a width (short, medium, long, full) or a CLDR pattern, in a calendar."""
     formats = _in_calendar(formats, calendar)
-    pattern = _date_pattern(format, _list_date_patterns(formats))
-    write = _compile_pattern(formats, pattern)
+    pattern = _check_pattern(format)
+    write: Callable[[Any], str]
+    if formats.calendar == GREGORIAN:
+        write = _compile_pattern(formats, _find_pattern(pattern, formats.locale.date_formats))
+    else:
+        write = _compile_in_calendar(formats, "UTC", f"{{value,date,{pattern}}}")
 
     def format_date(value: Value) -> str:
         if value.__class__ is date:
@@ -495,7 +500,7 @@ def require_date(value: Value, what: str) -> date:
 
 def make_time(formats: Formats, format: Value = "medium") -> Formatter:  # noqa: A002
     """Format a time of day, or an instant's in the document's time zone."""
-    pattern = _date_pattern(format, _list_patterns(formats.locale.time_formats))
+    pattern = _find_pattern(_check_pattern(format), formats.locale.time_formats)
     write = _compile_pattern(formats, pattern)
 
     def format_time(value: Value) -> str:
@@ -519,15 +524,21 @@ def make_datetime(
     zone = formats.zone
     if tz is not None:
         zone = _read_name(tz, "tz is a name such as 'Europe/London'", get_zone)
-    locale = formats.locale
-    if isinstance(format, str) and format in _WIDTHS:
-        joined = str(locale.datetime_formats[format])
-        pattern = joined.replace("{0}", str(locale.time_formats[format])).replace(
-            "{1}", _list_date_patterns(formats)[format]
-        )
+    locale, pattern, joined = formats.locale, _check_pattern(format), "{1}"
+    day, hour = pattern, ""
+    if pattern in _WIDTHS:
+        joined = str(locale.datetime_formats[pattern])
+        hour = _find_pattern(pattern, locale.time_formats)
+    write: Callable[[Any], str]
+    if formats.calendar == GREGORIAN:
+        day = _find_pattern(pattern, locale.date_formats)
+        write = _compile_pattern(formats, joined.replace("{0}", hour).replace("{1}", day))
     else:
-        pattern = _date_pattern(format, {})
-    write = _compile_pattern(formats, pattern)
+        parts = _QUOTED.sub(lambda quoted: quoted[0][1:-1], joined)
+        parts = parts.replace("{0}", f"{{value,time,{hour}}}")
+        write = _compile_in_calendar(
+            formats, str(zone), parts.replace("{1}", f"{{value,date,{day}}}")
+        )
 
     def format_datetime(value: Value) -> str:
         if not isinstance(value, datetime):
@@ -547,30 +558,30 @@ def _in_calendar(formats: Formats, name: Value) -> Formats:
     return changed
 
 
-def _list_date_patterns(formats: Formats) -> Mapping[str, str]:
-    """Return the patterns of dates by width, of the calendar in the language or else Gregorian ones."""
-    gregorian = _list_patterns(formats.locale.date_formats)
-    if formats.calendar is None:
-        return gregorian
-    return formats.calendar.patterns.get(formats.locale.language, gregorian)
-
-
-def _list_patterns(widths: Mapping[str, Any]) -> Mapping[str, str]:
-    return {width: str(pattern.pattern) for width, pattern in widths.items()}
-
-
-def _date_pattern(written: Value, widths: Mapping[str, str]) -> str:
+def _check_pattern(written: Value) -> str:
+    """Return a width or a pattern of dates."""
     if not isinstance(written, str) or not written or len(written) > 100:
         raise ExpressionError("a date format is short, medium, long, full or a CLDR pattern")
-    if written not in widths:
+    if written not in _WIDTHS:
         _check_letters(written)
-    return widths.get(written, written)
+    return written
+
+
+def _find_pattern(written: str, widths: Mapping[str, Any]) -> str:
+    return str(widths[written].pattern) if written in _WIDTHS else written
+
+
+def _compile_in_calendar(formats: Formats, zone: str, parts: str) -> Callable[[date], str]:
+    try:
+        return compile_message(formats.locale, formats.calendar, formats.numbering, zone, parts)
+    except ValueError:
+        raise _no_pattern(parts) from None
 
 
 def _check_letters(pattern: str) -> None:
     rest = _QUOTED.sub("", pattern)
     letters = {letter for letter in rest if letter.isascii() and letter.isalpha()}
-    if "'" in rest or not letters <= babel_dates.PATTERN_CHARS.keys():
+    if set("'{}") & set(rest) or not letters <= babel_dates.PATTERN_CHARS.keys():
         raise _no_pattern(pattern)
     for letter, beside, unless, meant in _MISTAKEN:
         if letter in letters and letters & set(beside) and letters.isdisjoint(unless):
@@ -602,7 +613,7 @@ def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
         if text is not None:
             return text
         try:
-            text = written % DateFields(value, formats.locale, formats.calendar)
+            text = written % babel_dates.DateTimeFormat(value, formats.locale)
         except AttributeError:
             raise ExpressionError(
                 f'"{pattern}" asks for a part that {describe_type(value)} does not have'
