@@ -100,7 +100,8 @@ def is_allowed_origin(request: Request, ports: Ports) -> bool:
     origin = request.headers.get("Origin")
     if origin is None:
         return False
-    return _ANY in ports.cors_origins or origin in ports.cors_origins
+    allowed = ports.settings.cors_origins.split()
+    return _ANY in allowed or origin in allowed
 
 
 def register_error_handlers(app: Flask) -> None:
@@ -292,7 +293,11 @@ def _teardown_request(error: BaseException | None, ports: Ports) -> None:
 
 def _after_request(response: Response, ports: Ports) -> Response:
     """Set the headers of every response, then count and log the request."""
-    if ports.audits_reads and request.method == "GET" and response.status_code in (200, 206):
+    if (
+        ports.settings.audit_reads
+        and request.method == "GET"
+        and response.status_code in (200, 206)
+    ):
         response = _record_read(response, ports)
     response.headers.update(_HEADERS)
     response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
@@ -300,7 +305,7 @@ def _after_request(response: Response, ports: Ports) -> Response:
     response.headers.setdefault("Cache-Control", "no-store")
     if response.status_code in (204, 304):
         del response.headers["Content-Type"]  # Flask sets one even without content
-    if ports.cors_origins:
+    if ports.settings.cors_origins:
         add_cors_headers(request, response, ports)
     if rate_status := g.get("rate_status"):
         response.headers.update(write_rate(rate_status))

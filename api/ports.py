@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.auth.admission import RateLimiter, ShardedAdmissionCache
-from shared.auth.key_state import Rate
-from shared.auth.single_sign_on import SingleSignOn
 from shared.auth.studio_sessions import StudioSessions
 from shared.blobs.store import BlobStore
 from shared.db.session import Database
@@ -30,10 +28,7 @@ from shared.telemetry.traces import Traces
 
 
 class Cell(ShardServices):
-    """The ports of one shard: its queue and its state in Redis, shared by the accounts of the shard.
-
-    Without `enforces_default_rates` an account is limited only by a rate set for the account itself.
-    """
+    """The ports of one shard: its queue and its state in Redis, shared by the accounts of the shard."""
 
     def __init__(
         self,
@@ -47,7 +42,6 @@ class Cell(ShardServices):
     ) -> None:
         super().__init__(shard, settings, database, blobs, observer=observer)
         self.rates: Final = RateLimiter(self.redis)
-        self.enforces_default_rates: Final = settings.enforce_rate_limits
         self.replies: Final = Replies(self.redis, self.claims, observer=observer)
         self.places: Final = AdmissionPlaces(self.redis, most_waiting=settings.max_waiting)
         self.previews: Final = PreviewSessions(self.redis)
@@ -70,10 +64,10 @@ class Ports:
     """The services that requests use. Each raises `Unavailable` when it cannot be reached.
 
     `queue_checks` has the check of each shard by its name in `/readyz`, `memory_checks` that of the Redis
-    that keeps nothing, if there is one. `render_budget` and `preview_budget` are seconds from admission
-    to the deadline of the response.
+    that keeps nothing, if there is one.
     """
 
+    settings: Settings
     database: Database
     admissions: ShardedAdmissionCache
     sessions: StudioSessions
@@ -85,17 +79,6 @@ class Ports:
     memory_checks: Mapping[str, Callable[[], None]]
     metrics: ProcessMetrics
     traces: Traces
-    render_budget: float
-    preview_budget: float
-    preview_rate: Rate
-    max_unfinished_batches: int
-    cors_origins: frozenset[str]
-    studio_local_http: bool
-    public_url: str
-    admin_keys: frozenset[str] = frozenset()  # digests
-    admin_port: int = 0
-    audits_reads: bool = False
-    single_sign_on: SingleSignOn | None = None
     clock: FarmClock | None = None
 
     def cell(self, account_id: str) -> Cell:

@@ -6,11 +6,9 @@ from typing import Final
 
 from api.ports import Cell, Ports
 from shared.auth.admission import ShardedAdmissionCache
-from shared.auth.key_state import parse_rate
 from shared.auth.studio_sessions import SessionLimits, StudioSessions
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
-from shared.identifiers import digest_api_key
 from shared.outbound import Fetcher
 from shared.queue.clocks import FarmClock
 from shared.queue.shard_layout import make_checks, make_memory_check
@@ -30,7 +28,7 @@ def wire(settings: Settings) -> Ports:
     starts and responds 503.
 
     Raises:
-        WrongSetting: no key for secrets is set, or single sign-on lacks a setting.
+        WrongSetting: no key for secrets is set.
     """
     shards = settings.shards
     clock = FarmClock.of_shards(shards, kind="front")
@@ -51,6 +49,7 @@ def wire(settings: Settings) -> Ports:
         shards, lambda shard: Cell(shard, settings, database, blobs, observer=counted, clock=clock)
     )
     return Ports(
+        settings=settings,
         database=database,
         admissions=ShardedAdmissionCache(cells.map(lambda cell: cell.admissions)),
         sessions=StudioSessions(
@@ -73,15 +72,4 @@ def wire(settings: Settings) -> Ports:
         metrics=counted,
         clock=clock,
         traces=open_tracer("front", is_on=settings.traces),
-        render_budget=settings.render_budget,
-        preview_budget=settings.preview_budget,
-        preview_rate=parse_rate(settings.preview_rate),
-        max_unfinished_batches=settings.max_unfinished_batches,
-        cors_origins=frozenset(settings.cors_origins.split()),
-        studio_local_http=settings.studio_local_http,
-        public_url=settings.studio_url,
-        admin_keys=frozenset(map(digest_api_key, settings.admin_keys.split())),
-        admin_port=settings.admin_port,
-        audits_reads=settings.audit_reads,
-        single_sign_on=settings.single_sign_on,
     )

@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -333,6 +333,11 @@ def ports(settings: Settings) -> Iterator[Ports]:
     ports = wire(settings)
     yield ports
     ports.database.close()
+
+
+def with_settings(ports: Ports, **changed: Any) -> Ports:
+    """Return the parts of a front with other settings."""
+    return replace(ports, settings=replace(ports.settings, **changed))
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ from shared.auth.scopes import ALL_SCOPES, Scope
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import MisconfiguredPartError, ServiceError
+from shared.identifiers import digest_api_key
 from shared.jobs.records import Allowance
 from shared.limits import MB
 from shared.queue.depth import read_depth
@@ -103,12 +104,13 @@ def authenticate_operator(ports: Ports) -> str:
         ServiceError: 401, the key is none of them.
     """
     # gunicorn has the port from its socket, not from the request.
-    is_other = ports.admin_port and request.environ["SERVER_PORT"] != str(ports.admin_port)
-    if is_other or not ports.admin_keys:
+    port, keys = ports.settings.admin_port, ports.settings.admin_keys.split()
+    if not keys or (port and request.environ["SERVER_PORT"] != str(port)):
         raise NotFound
     given = sha256((find_api_key(request.headers) or "").encode("utf-8", "surrogateescape"))
     # All are compared, in constant time.
-    found = [each for each in ports.admin_keys if hmac.compare_digest(each, given.hexdigest())]
+    digests = map(digest_api_key, keys)
+    found = [each for each in digests if hmac.compare_digest(each, given.hexdigest())]
     if not found:
         raise ServiceError(401, "The key is not one of an operator.")
     return f"{audit.OPERATOR}:{found[0][:12]}"

@@ -87,7 +87,7 @@ def admit(
         ServiceError: 402, the allowance is used up.
     """
     meter = check_allowance(principal, allowance, template, ports)
-    return _write_ticket(principal, meter, ports.render_budget, ports)
+    return _write_ticket(principal, meter, ports.settings.render_budget, ports)
 
 
 def admit_unmetered(
@@ -122,7 +122,7 @@ def count_request(
     account_id = principal.state.account_id
     rates = ports.cell(account_id).rates
     if is_preview:
-        return rates.take(account_id, ports.preview_rate, policy=PREVIEW)
+        return rates.take(account_id, parse_rate(ports.settings.preview_rate), policy=PREVIEW)
     rate = find_rate(principal, ports)
     return None if rate is None else rates.take(account_id, rate)
 
@@ -132,7 +132,7 @@ def find_rate(principal: Principal, ports: Ports) -> Rate | None:
     state = principal.state
     text = state.rate_limit
     if text is None:
-        if not ports.cell(state.account_id).enforces_default_rates:
+        if not ports.settings.enforce_rate_limits:
             return None
         text = DEFAULT_RATES[state.plan]
     return parse_rate(text)

@@ -91,7 +91,9 @@ def _is_local(headers: Headers, ports: Ports) -> bool:
 
     Not every browser accepts a `__Host-` cookie without TLS, even from localhost.
     """
-    return ports.studio_local_http and _LOCAL_HOST.match(headers.get("Host", "")) is not None
+    return (
+        ports.settings.studio_local_http and _LOCAL_HOST.match(headers.get("Host", "")) is not None
+    )
 
 
 def _cookie_name(headers: Headers, ports: Ports) -> str:

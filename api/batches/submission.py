@@ -298,7 +298,7 @@ def accept_batch(
             return _get_first_batch(holding.first, principal, ports), True
         with ports.database.snapshot() as session:
             check_unfinished_limit(
-                session, principal.state.account_id, ports.max_unfinished_batches
+                session, principal.state.account_id, ports.settings.max_unfinished_batches
             )
         received = receive_batch(
             stream, batch_request, principal, ports, inspections, request_id=request_id
@@ -317,7 +317,9 @@ def _record_batch(
         with ports.database.session() as session:
             # Again and one after the other, for concurrent requests.
             lock_account(session, received.batch.account_id)
-            check_unfinished_limit(session, received.batch.account_id, ports.max_unfinished_batches)
+            check_unfinished_limit(
+                session, received.batch.account_id, ports.settings.max_unfinished_batches
+            )
             add_batch(session, received.batch, received.chunks)
             holding.keep(session, fingerprint=fingerprint, batch_id=received.batch.id)
     except ServiceError:

@@ -36,7 +36,9 @@ class Inspections:
                 inspected; 503, no worker is available; 504, the time budget is exceeded.
         """
         # The time budget includes the wait for a slot, so that a shutdown never waits longer.
-        ticket = admit_unmetered(principal, self._ports, budget_seconds=self._ports.render_budget)
+        ticket = admit_unmetered(
+            principal, self._ports, budget_seconds=self._ports.settings.render_budget
+        )
         refuse_if_drained(Purpose.INSPECT, ticket.cell)
         with self._limit.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
             job_id = name_job(self._ports)

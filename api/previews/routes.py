@@ -167,7 +167,7 @@ class PreviewRoutes(Routes):
         self, received: ReceivedPreview, template: PinnedTemplate | None, principal: Principal
     ) -> JobOutcome:
         ports, account_id = self._ports, principal.state.account_id
-        ticket = admit_unmetered(principal, ports, budget_seconds=ports.preview_budget)
+        ticket = admit_unmetered(principal, ports, budget_seconds=ports.settings.preview_budget)
         job_id = name_job(ports)
         if received.session is not None:
             # Before waiting: the preview that it replaces frees a slot.

@@ -207,7 +207,7 @@ def _make_job(
     )
     if not is_awaited:
         deadline = job.admitted_at + LIFETIME_SECONDS
-        job = job.replace(deadline=deadline, budget_seconds=ports.render_budget)
+        job = job.replace(deadline=deadline, budget_seconds=ports.settings.render_budget)
     record = make_record(
         job,
         user_id=ticket.principal.state.user_id,

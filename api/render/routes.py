@@ -261,7 +261,7 @@ class RenderRoutes(Routes):
             asked,
             Purpose.VALIDATE,
             lambda _: admit_unmetered(
-                principal, self._ports, budget_seconds=self._ports.render_budget
+                principal, self._ports, budget_seconds=self._ports.settings.render_budget
             ),
         )
         return write_findings(outcome)

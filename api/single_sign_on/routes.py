@@ -69,7 +69,7 @@ class SignInRoutes(Routes):
         return routes
 
     def _configure(self, app: Flask) -> None:
-        terms = self._ports.single_sign_on
+        terms = self._ports.settings.single_sign_on
         if terms is not None:
             configure_sign_in(app, terms)
             self._provider = open_provider(app, terms)
@@ -81,7 +81,7 @@ class SignInRoutes(Routes):
         The OpenID Connect provider at which people may sign in to the Studio.
         """
         read_query(request, ())
-        terms = self._ports.single_sign_on
+        terms = self._ports.settings.single_sign_on
         return write_json({"provider": None if terms is None else terms.name})
 
     @get(
@@ -152,7 +152,7 @@ class SignInRoutes(Routes):
         return _redirect("", cookie=cookie)
 
     def _get_provider(self) -> tuple[SingleSignOn, Provider]:
-        terms = self._ports.single_sign_on
+        terms = self._ports.settings.single_sign_on
         if terms is None or self._provider is None:
             raise ServiceError(404, "Single sign-on is not configured.")
         return terms, self._provider

@@ -257,7 +257,7 @@ class DestinationRoutes(_TargetRoutes):
         settings = receive_record(request, DestinationRequest, what="destination")
         address = check_destination(settings)
         self._check_url(address.target.url)
-        if settings.mail and settings.mail.link_hours and not self._ports.public_url:
+        if settings.mail and settings.mail.link_hours and not self._ports.settings.studio_url:
             raise ServiceError(
                 409,
                 "Links in mails need the address of this farm, which its operator sets: PRESSROOM_STUDIO_URL.",
@@ -349,7 +349,7 @@ class LinkRoutes(Routes):
             message = "Too many requests for this link."
             told = {"Retry-After": str(_LINK_RATE.window_seconds)}
             raise ServiceError(429, message, code=ErrorCode.RATE_LIMITED, headers=told)
-        if self._ports.audits_reads and request.method == "GET":
+        if self._ports.settings.audit_reads and request.method == "GET":
             with self._ports.database.session() as session:
                 audit.record(session, account_id, "link", "file.read", delivery_id)
         blob = BlobFile(self._ports.blobs, source.key or "", source.size, source.offset)

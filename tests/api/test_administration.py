@@ -1,7 +1,6 @@
 """/v2/admin: for keys of an operator alone; and /v2/audit, in which all changes are."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
@@ -13,6 +12,7 @@ from shared.auth.accounts import find_key_state
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
+from tests.conftest import with_settings
 
 KEY = "operator-key-of-32-letters-or-more"
 NEW = {"email": "bo@example.org", "reference": "customer 7", "plan": "paid", "max_pages": 5}
@@ -20,7 +20,7 @@ NEW = {"email": "bo@example.org", "reference": "customer 7", "plan": "paid", "ma
 
 @pytest.fixture
 def operator(ports):
-    app = create_app(replace(ports, admin_keys=frozenset((digest_api_key(KEY),))))
+    app = create_app(with_settings(ports, admin_keys=KEY))
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {KEY}"
     return client
@@ -214,7 +214,7 @@ def test_reads_are_in_the_log_where_the_operator_wants_them(ports, caller, accou
     template = caller.get("/v2/templates").json["templates"][0]["id"]
     path = f"/v2/templates/{template}"
     caller.post(f"{path}/versions")
-    logging = create_app(replace(ports, audits_reads=True)).test_client()
+    logging = create_app(with_settings(ports, audit_reads=True)).test_client()
 
     def ask(path, method="GET", **headers):
         headers = {"x-api-key": account.api_key, **headers}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, Purpose
 from shared.queue.commits import failed_outcome
 from shared.queue.names import VALIDATE, job_key
+from tests.conftest import with_settings
 from tests.messages import read_task_id
 from tests.waiting import wait_until
 
@@ -36,7 +36,7 @@ def client_of(ports, key):
 @pytest.fixture
 def hasty(ports, account):
     """Yield a client of a front with a time budget of one second."""
-    return client_of(replace(ports, render_budget=1.0), account.api_key)
+    return client_of(with_settings(ports, render_budget=1.0), account.api_key)
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_an_inspection_over_its_budget_is_a_504_and_stores_nothing(
     ports, account, worker, settings
 ):
     worker.answer = lambda job: None
-    hasty = client_of(replace(ports, render_budget=5.0), account.api_key)
+    hasty = client_of(with_settings(ports, render_budget=5.0), account.api_key)
     answer = put(hasty)
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
     assert "inspection of the upload exceeded its time budget of 5 s" in answer.json["message"]

@@ -6,19 +6,18 @@ import json
 import threading
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 
 from api.app import create_app
 from api.previews.routes import MAX_AT_ONCE
 from shared.auth.accounts import create_account
-from shared.auth.key_state import parse_rate
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, Purpose
 from shared.previews.records import DEFAULT_SCALE, PreviewRequest
 from shared.queue.commits import failed_outcome
 from shared.queue.names import PREVIEW, job_key
+from tests.conftest import with_settings
 from tests.messages import read_task_id
 from tests.waiting import wait_until
 
@@ -198,9 +197,7 @@ def test_a_field_that_is_null_is_as_if_it_were_missing(caller, drawing):
 
 
 def test_previews_have_their_own_rate_limit(ports, account, drawing):
-    client = client_of(
-        create_app(replace(ports, preview_rate=parse_rate("2/minute"))), account.api_key
-    )
+    client = client_of(create_app(with_settings(ports, preview_rate="2/minute")), account.api_key)
     answers = [ask(client) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert "the account may send 2 in any 60 seconds" in answers[2].json["message"]
@@ -211,7 +208,7 @@ def test_previews_have_their_own_rate_limit(ports, account, drawing):
 
 
 def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, account, redis):
-    client = client_of(create_app(replace(ports, preview_budget=0.3)), account.api_key)
+    client = client_of(create_app(with_settings(ports, preview_budget=0.3)), account.api_key)
     answer = ask(client)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
     assert "No worker was free to draw the preview within 0.3 s" in answer.json["message"]
@@ -222,7 +219,7 @@ def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, accou
 @pytest.mark.long
 def test_a_preview_over_its_budget_is_a_504(ports, account, worker):
     worker.answer = lambda job: None
-    answer = ask(client_of(create_app(replace(ports, preview_budget=5.0)), account.api_key))
+    answer = ask(client_of(create_app(with_settings(ports, preview_budget=5.0)), account.api_key))
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
     assert "The preview exceeded its time budget of 5 s" in answer.json["message"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from api.app import create_app
@@ -11,6 +9,7 @@ from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs.records import Allowance, BodyKind, RenderJob, RenderOutput
 from shared.limits import MB
 from shared.queue.commits import failed_outcome
+from tests.conftest import with_settings
 
 XML = {"Content-Type": "application/xml"}
 
@@ -67,7 +66,7 @@ def test_the_job_contains_all_that_the_worker_needs(caller, worker, template, ac
     assert job.meter.allowance is Allowance.DRAFT
     assert job.meter.cap == 10
     assert (job.flow, job.charset) == ("intro", "iso8859-1")
-    assert job.deadline - job.admitted_at == ports.render_budget
+    assert job.deadline - job.admitted_at == ports.settings.render_budget
 
 
 def test_markdown_replaces_the_body_flow_by_default(caller, worker, template):
@@ -141,7 +140,7 @@ def test_the_largest_body_is_what_the_operator_sets(caller, set_limits, worker):
 @pytest.mark.long
 def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, ports, account):
     # The worker takes the job within the budget, however busy the machine is: else it is a 503.
-    hasty = create_app(replace(ports, render_budget=5.0)).test_client()
+    hasty = create_app(with_settings(ports, render_budget=5.0)).test_client()
     worker.answer = lambda job: None
     answer = hasty.post(
         "/v2/pdf", data=b"<document/>", headers=XML | {"x-api-key": account.api_key}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import redis
 
@@ -13,6 +11,7 @@ from shared.auth.studio_sessions import MAX_SESSIONS, SessionLimits, StudioSessi
 from shared.identifiers import new_api_key
 from shared.queue.connection import connect
 from shared.shards import PerShard
+from tests.conftest import with_settings
 
 HOST = {"Host": "pdf.example.org"}
 FROM_PAGE = HOST | {"X-Pressroom-Studio": "1"}
@@ -192,7 +191,7 @@ def test_without_sec_fetch_site_the_origin_is_checked(browser, account):
 
 def test_pages_of_allowed_origins_cannot_send_the_studio_header(ports, account):
     """CORS is for callers with a key: a preflight never admits the header of the Studio."""
-    client = create_app(replace(ports, cors_origins=frozenset({"*"}))).test_client()
+    client = create_app(with_settings(ports, cors_origins="*")).test_client()
     asked = {
         "Origin": "https://shop.example.org",
         "Access-Control-Request-Method": "POST",
@@ -216,7 +215,7 @@ def test_a_key_takes_precedence_over_a_session(browser, account):
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "localhost"])
 def test_at_localhost_a_cookie_comes_without_tls_where_that_is_allowed(ports, account, host):
-    client = create_app(replace(ports, studio_local_http=True)).test_client(use_cookies=False)
+    client = create_app(with_settings(ports, studio_local_http=True)).test_client(use_cookies=False)
     cookie = cookie_of(sign_in(client, account.api_key, Host=host))
     assert cookie.startswith("pressroom-local=")
     assert "Secure" not in cookie
@@ -231,7 +230,9 @@ def test_at_localhost_a_cookie_comes_without_tls_where_that_is_allowed(ports, ac
     [(False, "localhost:8000"), (True, "192.168.0.9:8000"), (True, "localhost.evil.example")],
 )
 def test_anywhere_else_a_cookie_needs_tls(ports, account, allowed, host):
-    client = create_app(replace(ports, studio_local_http=allowed)).test_client(use_cookies=False)
+    client = create_app(with_settings(ports, studio_local_http=allowed)).test_client(
+        use_cookies=False
+    )
     answer = sign_in(client, account.api_key, Host=host)
     assert cookie_of(answer).startswith("__Host-pressroom=")
     assert "Secure" in cookie_of(answer)

@@ -383,4 +383,4 @@ def test_a_disabled_account_is_told(browser, provider, account, database):
 )
 def test_what_single_sign_on_lacks_is_named_at_start(terms, changed, names):
     with pytest.raises(WrongSetting, match=names):
-        wire(replace(terms, **changed))
+        create_app(wire(replace(terms, **changed)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
 from api.app import create_app
 from shared.jobs.records import BodyKind, Purpose
+from tests.conftest import with_settings
 from workers.render.inspection import INSPECTORS, inspect
 
 XML = {"Content-Type": "application/xml"}
@@ -154,7 +154,7 @@ def test_a_large_template_is_checked_by_a_worker(caller, worker):
 
 
 def test_a_large_template_without_a_worker_is_a_503(ports, account):
-    client = create_app(replace(ports, render_budget=0.3)).test_client()
+    client = create_app(with_settings(ports, render_budget=0.3)).test_client()
     client.environ_base["HTTP_X_API_KEY"] = account.api_key
     answer = make(client, b"<d>" + b"<p/>" * 60_000 + b"</d>")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")

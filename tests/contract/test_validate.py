@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from io import BytesIO
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ from PIL import Image
 from api.app import create_app
 from shared.auth.accounts import key_digests_of, set_account
 from shared.jobs.records import Purpose
+from tests.conftest import with_settings
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.render.resources import Images, Templates
 from workers.render.run import Engine, execute
@@ -202,7 +202,7 @@ def test_an_account_that_used_its_allowance_up_may_validate(
 
 
 def test_a_validation_without_a_worker_is_a_503_at_its_budget(ports, account):
-    impatient = create_app(replace(ports, render_budget=0.3)).test_client()
+    impatient = create_app(with_settings(ports, render_budget=0.3)).test_client()
     impatient.environ_base["HTTP_X_API_KEY"] = account.api_key
     answer = ask(impatient, DATA)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")

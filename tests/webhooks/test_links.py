@@ -26,6 +26,7 @@ from shared.queue.names import BATCH
 from shared.webhooks.destinations import DestinationRequest, create_destination
 from shared.webhooks.links import read_link, write_link
 from shared.webhooks.uploads import check_destination
+from tests.conftest import with_settings
 from tests.waiting import wait_until
 from tests.webhooks.conftest import Outbox
 from tests.webhooks.test_destinations import finish_batch
@@ -186,7 +187,7 @@ def test_a_link_ends(mailed, app, ports, database):
 def test_who_reads_by_a_link_is_in_the_log_where_reads_are(mailed, ports, database):
     [link] = mailed()[0].links()
     delivery = read_link(ports.secret_cipher, link.removeprefix("/links/"))[0]
-    anyone = create_app(replace(ports, audits_reads=True)).test_client()
+    anyone = create_app(with_settings(ports, audit_reads=True)).test_client()
     assert anyone.get(link).status_code == 200
     with database.snapshot() as session:
         entry = list(audit.read_all(session))[-1]
