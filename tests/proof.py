@@ -27,7 +27,7 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.einvoices import PROFILES, Level, read_invoice, read_record, write_invoice
 from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 from workers.engine.syntax.names import PROFILE
 from workers.rules.judging import Judge
 
@@ -56,7 +56,7 @@ def check_templates(names: Sequence[str], standards: Sequence[str] = STANDARDS) 
         row: Row = {"document": document, "profile": standard, "checker": CHECKER}
         try:
             template = prepare_template(named.encode(), LinkedFiles(FOLDER))
-            pdf = render(template, payload, options=OPTIONS, resources=NoResources()).pdf
+            pdf = render(template, payload, options=OPTIONS, resources=Resources()).pdf
         except AuthoringError as error:
             yield row | {"verdict": "refused", "rules": [error.diagnostics[0].code]}
             continue

@@ -22,7 +22,7 @@ from tests.deploy.test_public_templates import (
     prepare,
 )
 from workers.engine.pipeline import render
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 SHEETS = Path(__file__).parents[1] / "build/gallery"
 LANGUAGES = ("en", "de", "fr", "ar", "ja", "th")
@@ -44,7 +44,7 @@ def draw_sheet(template: str, languages: Sequence[str] = LANGUAGES) -> Image.Ima
 def _draw(template: str, lang: str, data: dict) -> list[Image.Image]:
     """Return the first and the last page."""
     body = Payload(PayloadKind.JSON, json.dumps({**data, "lang": lang}, default=str).encode())
-    pdf = render(prepare(template), body, options=OPTIONS, resources=NoResources()).pdf
+    pdf = render(prepare(template), body, options=OPTIONS, resources=Resources()).pdf
     with pypdfium2.PdfDocument(pdf) as document:
         pages = [document[number].render().to_pil() for number in (0, len(document) - 1)]
     return [ImageOps.contain(page.convert("RGB"), (WIDTH - 8, HEIGHT - 8)) for page in pages]

@@ -27,7 +27,7 @@ from shared.settings import RuleSettings, read_settings
 from shared.templates.public import FOLDER
 from workers.engine.einvoices import list_terms
 from workers.engine.invoice_checks import InvoiceReport, check_external_invoice
-from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources
 from workers.rules.judging import Judge, has_processor, refuse_files
 
 _TEMPLATE: Final = "service-received-invoice.xml"
@@ -72,7 +72,7 @@ def _draw(found: InvoiceReport) -> bytes:
 
     template = prepare_template((FOLDER / _TEMPLATE).read_bytes(), LinkedFiles(FOLDER))
     data = Payload(PayloadKind.JSON, found.to_json())
-    return render(template, data, options=RenderOptions(clock.now()), resources=NoResources()).pdf
+    return render(template, data, options=RenderOptions(clock.now()), resources=Resources()).pdf
 
 
 def _print_findings(report: dict[str, Any]) -> None:

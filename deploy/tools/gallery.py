@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 from shared.templates.public import FOLDER
 from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, RenderOptions
+from workers.engine.ports import RenderOptions, Resources
 
 PICTURES: Final = Path(__file__).parents[2] / "deploy/pictures/templates"
 OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
@@ -33,7 +33,7 @@ def render_templates() -> Iterator[tuple[str, bytes]]:
     """
     for path in sorted(FOLDER.glob("service-*.xml")):
         template = prepare_template(path.read_bytes(), LinkedFiles(FOLDER))
-        yield path.stem, render(template, None, options=OPTIONS, resources=NoResources()).pdf
+        yield path.stem, render(template, None, options=OPTIONS, resources=Resources()).pdf
 
 
 def draw_page(pdf: bytes) -> bytes:

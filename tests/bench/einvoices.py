@@ -22,7 +22,7 @@ from workers.engine.einvoices.records import read_record
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources
 
 TEMPLATES = Path(__file__).parents[2] / "shared/templates/public_templates"
 OPTIONS = RenderOptions(datetime(2026, 3, 2, tzinfo=UTC), with_sample=True)
@@ -63,7 +63,7 @@ def time_in_turns(lines: int, profile: str, syntax: str, repeats: int) -> tuple[
     for _ in range(WARM + repeats):
         for taken, payload in zip(times, payloads, strict=True):
             began = time.process_time()
-            render(template, payload, options=OPTIONS, resources=NoResources())
+            render(template, payload, options=OPTIONS, resources=Resources())
             taken.append((time.process_time() - began) * 1000)
     plain, electronic = (median(taken[WARM:]) for taken in times)
     return plain, electronic - plain
@@ -81,7 +81,7 @@ def make_received() -> Iterator[tuple[str, bytes]]:
     template = prepare_template(
         (TEMPLATES / "service-invoice.xml").read_bytes(), LinkedFiles(TEMPLATES)
     )
-    yield "PDF", render(template, payload, options=OPTIONS, resources=NoResources()).pdf
+    yield "PDF", render(template, payload, options=OPTIONS, resources=Resources()).pdf
 
 
 def time_check(content: bytes, repeats: int) -> float:

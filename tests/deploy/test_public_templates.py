@@ -22,7 +22,7 @@ from tests.engine.qr_readers import read_twice
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 SAMPLES = Path(__file__).parents[2] / "deploy/samples"
 TEMPLATES = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("service-*.xml"))}
@@ -180,7 +180,7 @@ def draw(template, payload=None, options=OPTIONS, allowed=frozenset()):
 @cache
 def draw_once(template, payload, is_production):
     options = PRODUCTION if is_production else OPTIONS
-    return render(prepare(template), payload, options=options, resources=NoResources())
+    return render(prepare(template), payload, options=options, resources=Resources())
 
 
 def send(template, data, **more):
@@ -423,7 +423,7 @@ def test_a_template_is_accessible_in_every_language_that_it_speaks(template):
     prepared = prepare_template(accessible(template), LINKED)
     for lang in ("en", "de", "fr", "es", "it", "nl", "ja", "ar", "he", "th"):
         payload = Payload(PayloadKind.JSON, json.dumps({"lang": lang}).encode())
-        made = render(prepared, payload, options=OPTIONS, resources=NoResources())
+        made = render(prepared, payload, options=OPTIONS, resources=Resources())
         assert (lang, made.pages, list(made.warnings)) == (lang, 1, [])
         assert (lang, find_violations(made.pdf, promises=True)) == (lang, [])
 
@@ -903,9 +903,7 @@ def test_markdown_writes_a_report_below_its_title():
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_print_shop_has_nothing_to_say_of_a_template(template):
     checked = TEMPLATES[template].replace(b"<document ", b'<document print-checks="true" ', 1)
-    drawn = render(
-        prepare_template(checked, LINKED), None, options=OPTIONS, resources=NoResources()
-    )
+    drawn = render(prepare_template(checked, LINKED), None, options=OPTIONS, resources=Resources())
     assert drawn.warnings == ()
 
 

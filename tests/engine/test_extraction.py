@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.engine.finish.cmaps import Encoding, read_encoding
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 TEXTS = {
     "en": "Text with “AVAST” and figures, 1,234.50 €",
@@ -43,7 +43,7 @@ def rendered(text: str, lang: str, attributes: str = "") -> bytes:
         f'<document lang="{lang}"><page size="A4" margin="20mm"/>'
         f"<flow><p {attributes}>{{{{ text }}}}</p></flow></document>".encode()
     )
-    return render(template, payload_of(text), options=OPTIONS, resources=NoResources()).pdf
+    return render(template, payload_of(text), options=OPTIONS, resources=Resources()).pdf
 
 
 def payload_of(text: str) -> Payload:
@@ -84,7 +84,7 @@ def test_word_spacing_widens_the_spaces_of_texts_cells_and_justified_lines():
             f'<document><page size="A4" margin="20mm"/><flow {attributes}>'
             f"{content}</flow></document>".encode()
         )
-        pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+        pdf = render(template, None, options=OPTIONS, resources=Resources()).pdf
         with pypdfium2.PdfDocument(pdf) as document:
             page = document[0].get_textpage()
             at = page.get_text_range().index("ab cd")
@@ -128,7 +128,7 @@ def test_list_numbers_from_right_to_left_are_read_with_their_dot():
         '<document lang="he"><page size="A4" margin="20mm"/>'
         "<flow><ol><li>שלום</li></ol></flow></document>".encode()
     )
-    pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    pdf = render(template, None, options=OPTIONS, resources=Resources()).pdf
     assert said_by_codes(pdf).startswith("1.")
 
 

@@ -16,8 +16,8 @@ from deploy.tools.language.examples import (
     LINKED,
     MAX_BYTES,
     OPTIONS,
+    RESOURCES,
     Example,
-    ExampleResources,
     display_width,
     find_examples,
 )
@@ -111,7 +111,7 @@ def test_every_example_renders_without_a_finding(example: Example):
     template = prepare_template(example.document.encode(), LINKED)
     findings = validate(template, None, options=OPTIONS)
     assert [finding.text for finding in findings] == []
-    assert render(template, None, options=OPTIONS, resources=ExampleResources()).warnings == ()
+    assert render(template, None, options=OPTIONS, resources=RESOURCES).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_part_of_a_document_is_put_where_it_may_stand(part: str):
 @pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
 def test_every_document_of_the_guide_renders_without_a_finding(sample):
     template = prepare_template(sample.document.encode(), LINKED)
-    rendered = render(template, sample.payload, options=OPTIONS, resources=ExampleResources())
+    rendered = render(template, sample.payload, options=OPTIONS, resources=RESOURCES)
     assert rendered.warnings == ()
 
 

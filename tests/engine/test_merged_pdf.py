@@ -17,7 +17,7 @@ import pytest
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.merged_pdf import MergedPart, join_parts
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources
 
 INVOICE = Path(__file__).parents[1] / "bench" / "documents" / "invoice.xml"
 LOGO = (Path(__file__).parents[1] / "golden" / "images" / "logo.png").read_bytes()
@@ -28,7 +28,7 @@ LETTER = b"""<document title="Letter to {{ name }}"><data><json>{"name": "", "no
 <h2>Notes</h2><p for="note in notes">{{ note }}</p><p id="end">Yours, always.</p></flow></document>"""
 
 
-class _Logo(NoResources):
+class _Logo(Resources):
     def find_image(self, name: str) -> bytes | None:
         return LOGO
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from workers.engine.diagnostics import AuthoringError, Origin
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
-from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions, Stage
+from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions, Resources, Stage
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
@@ -75,7 +75,7 @@ OVERLAY = """<document filename="invoice-{{ number }}.pdf">
 </document>"""
 
 
-class OneLogo(NoResources):
+class OneLogo(Resources):
     """A workspace with one image."""
 
     def find_image(self, name: str) -> bytes | None:

@@ -23,7 +23,7 @@ from workers.engine.diagnostics import (
 from workers.engine.layout.output_intents import SUFFIXES as PROFILE_SUFFIXES
 from workers.engine.layout.pictures import SUFFIXES
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
-from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
+from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions, Resources
 
 _MAX_WIDTH: Final = 98  # of an excerpt without its ellipses, in terminal columns
 _MAX_MARKED: Final = 60
@@ -84,7 +84,7 @@ class InputError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class FolderResources:
+class FolderResources(Resources):
     """Stored images and fonts as files in two folders.
 
     Image NAME is NAME with a suffix of `images.formats`, such as NAME.png, font NAME is NAME.ttf, .otf, .ttc, .otc,
@@ -101,10 +101,6 @@ class FolderResources:
         return _read_first(
             self.folder / f"{name}{suffix}" for suffix in (*SUFFIXES, *PROFILE_SUFFIXES)
         )
-
-    def find_remote_image(self, address: str) -> bytes | None:
-        """Return None: the command has no network access."""
-        return None
 
     def find_font(self, name: str) -> FontFile | None:
         """Return a font, None for an unknown or invalid name."""

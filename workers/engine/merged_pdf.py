@@ -74,7 +74,7 @@ class MergedPart:
     ) -> None:
         self._template = template
         self._options = options
-        self._resources = resources or ports.NoResources()
+        self._resources = resources or ports.Resources()
         self._observer = observer
         self._print = _Print()  # that of its first document
         self._volume: MergedWriter | None = None

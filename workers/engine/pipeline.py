@@ -107,7 +107,7 @@ def render(
     if security is not None:
         check_passwords(security, findings)
     observer(ports.Stage.LAYOUT)
-    resources = resources or ports.NoResources()
+    resources = resources or ports.Resources()
     intent = load_output_intent(document, resources, findings)
     findings.raise_errors()
     laid_out = lay_out(document, resources=resources, findings=findings)
@@ -263,7 +263,7 @@ def lay_out_document(
     Raises:
         AuthoringError: content does not fit, or a resource is unavailable.
     """
-    laid_out = lay_out(document, resources=resources or ports.NoResources(), findings=findings)
+    laid_out = lay_out(document, resources=resources or ports.Resources(), findings=findings)
     drawn = laid_out.draw_all()
     findings.raise_errors()
     return drawn

@@ -131,11 +131,15 @@ class FontFile:
     read: Callable[[], bytes]
 
 
-class Resources(Protocol):
-    """Source of images and fonts. The engine itself opens no files or sockets."""
+class Resources:
+    """Source of images and fonts: one that has none, unless a class of it finds some.
+
+    The engine itself opens no files or sockets.
+    """
 
     def find_image(self, name: str) -> bytes | None:
         """Return the bytes of a stored image, None if the workspace has none of that name."""
+        return None
 
     def find_remote_image(self, address: str) -> bytes | None:
         """Return the bytes at an http or https URL, None without network access.
@@ -143,31 +147,14 @@ class Resources(Protocol):
         Raises:
             ImageUnavailableError: the image cannot be fetched.
         """
+        return None
 
     def find_font(self, name: str) -> FontFile | None:
         """Return a stored font, None if the workspace has none of that name."""
+        return None
 
     def list_fonts(self) -> Sequence[str]:
         """Return names of stored fonts for suggestions, possibly not all."""
-
-
-class NoResources:
-    """Resources without stored images and fonts, and without network access."""
-
-    def find_image(self, name: str) -> bytes | None:
-        """Return None."""
-        return None
-
-    def find_remote_image(self, address: str) -> bytes | None:
-        """Return None."""
-        return None
-
-    def find_font(self, name: str) -> FontFile | None:
-        """Return None."""
-        return None
-
-    def list_fonts(self) -> Sequence[str]:
-        """Return no names."""
         return ()
 
 

@@ -16,7 +16,6 @@ from workers.engine.paint.writer import write_pages
 from workers.engine.pipeline import TOO_DEEP, PreparedTemplate, build_document, rendering, validate
 from workers.engine.ports import (
     PART,
-    NoResources,
     Payload,
     RenderOptions,
     Resources,
@@ -91,7 +90,7 @@ def preview(
     Encryption and attachments of the document are ignored.
     """
     findings, options = Findings(), replace(options, with_sample=True)
-    resources = resources or NoResources()
+    resources = resources or Resources()
     with rendering():
         try:
             observer(Stage.MERGE)

@@ -21,7 +21,7 @@ from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_look
 from shared.templates.pinning import Pins
 from shared.templates.repository import get_content
 from workers.engine.pipeline import PreparedTemplate
-from workers.engine.ports import FontFile, SignatureRequest, SigningRefusedError
+from workers.engine.ports import FontFile, Resources, SignatureRequest, SigningRefusedError
 from workers.render.remote_images import AwaitedImages, RemoteImages
 
 Value = TypeVar("Value")
@@ -236,7 +236,7 @@ class FoundFiles:
     fonts: dict[str, FontFile | None] = field(default_factory=dict)
 
 
-class WorkspaceImages:
+class WorkspaceImages(Resources):
     """The engine's `Resources` of one job; each name is resolved once, so its image does not change."""
 
     def __init__(

@@ -46,7 +46,7 @@ from pyhanko_certvalidator.errors import InsufficientRevinfoError, ValidationErr
 
 from workers.engine.characters import NOT_XML
 from workers.engine.pipeline import render
-from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources
 
 TIMEOUT_SECONDS: Final = 15
 MAX_RESPONSE_BYTES: Final = 256 * 1024  # a token with a chain of certificates has some 10 KB
@@ -451,4 +451,4 @@ def _draw_stamp(signer: Signer, now: datetime) -> bytes:
     source = _STAMP.format(name=escape(name), time=now.strftime("%Y-%m-%d %H:%M UTC"))
     payload = Payload(PayloadKind.XML, source.encode())
     with _DRAWING:
-        return render(None, payload, options=RenderOptions(now), resources=NoResources()).pdf
+        return render(None, payload, options=RenderOptions(now), resources=Resources()).pdf

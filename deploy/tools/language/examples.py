@@ -5,53 +5,29 @@ from __future__ import annotations
 import io
 import re
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import pypdfium2
 from PIL import Image, ImageChops, ImageOps
 
+from workers.engine.local_files import FolderResources
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import FontFile, RenderOptions
+from workers.engine.ports import RenderOptions
 from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 # The instant of `now` in every example, so that pictures do not depend on the date.
 OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
 
-_LOGO: Final = Path(__file__).parents[2] / "embedded" / "demo" / "documents" / "logo.png"
-_FONT: Final = (
-    Path(__file__).parent / "brand.ttf"
-)  # a subset of Inter, by tests/golden/make_fonts.py
+# The image `logo`, and the font `brand`: a subset of Inter, by tests/golden/make_fonts.py.
+RESOURCES: Final = FolderResources(
+    Path(__file__).parents[2] / "embedded" / "demo" / "documents", Path(__file__).parent
+)
 _PAGE: Final = '<page size="130mm 280mm" margin="5mm"/>'
 _FIRST_TAG: Final = re.compile(r"<([a-z][a-z0-9-]*)")
-
-
-class ExampleResources:
-    """Stored files of the examples: the image `logo` and the font `brand`."""
-
-    def find_image(self, name: str) -> bytes | None:
-        """Return the bytes of the logo, None for any other name."""
-        return _LOGO.read_bytes() if name == "logo" else None
-
-    def find_remote_image(self, address: str) -> bytes | None:
-        """Return None: no network is used."""
-        return None
-
-    def find_font(self, name: str) -> FontFile | None:
-        """Return the font `brand`, None for any other name."""
-        if name != "brand":
-            return None
-        data = _FONT.read_bytes()
-        return FontFile(sha256(data).hexdigest(), lambda: data)
-
-    def list_fonts(self) -> Sequence[str]:
-        """Return the name of the only font."""
-        return ("brand",)
 
 
 # The stored templates that examples extend and import from.
@@ -177,7 +153,7 @@ def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
         AuthoringError: It does not render.
     """
     template = prepare_template(document, LINKED)
-    pdf = render(template, None, options=OPTIONS, resources=ExampleResources()).pdf
+    pdf = render(template, None, options=OPTIONS, resources=RESOURCES).pdf
     pages = _rasterise(pdf)
     picture = _side_by_side(pages) if shows_pages else _cropped(pages[0])
     file = io.BytesIO()

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from deploy.tools.language.examples import OPTIONS, Example, ExampleResources, read_sections
+from deploy.tools.language.examples import OPTIONS, RESOURCES, Example, read_sections
 from workers.engine.diagnostics import AuthoringError, Diagnostic
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
@@ -37,7 +37,7 @@ def find_diagnostic(mistake: Mistake) -> Diagnostic:
 def _render(document: str) -> tuple[Diagnostic, ...]:
     payload = Payload(PayloadKind.XML, document.encode())
     try:
-        return render(None, payload, options=OPTIONS, resources=ExampleResources()).warnings
+        return render(None, payload, options=OPTIONS, resources=RESOURCES).warnings
     except AuthoringError as error:
         return error.diagnostics
 

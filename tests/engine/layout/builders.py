@@ -23,7 +23,7 @@ from workers.engine.layout.display import (
     single_items,
 )
 from workers.engine.layout.passes import LAYOUTS, MEASURES, lay_out
-from workers.engine.ports import DocumentInfo, NoResources, Resources
+from workers.engine.ports import DocumentInfo, Resources
 from workers.engine.tree.document import Area, Document, Flow, PageMaster, RunningBox, Watermark
 from workers.engine.tree.elements.tables.columns import add_all, initial_values
 from workers.engine.tree.memo import DocumentMemo, TemplateMemo
@@ -415,7 +415,7 @@ def laid(
     found = findings if findings is not None else Findings()
     result = lay_out(
         document(*blocks, **given),
-        resources=resources or NoResources(),
+        resources=resources or Resources(),
         findings=found,
         fonts=SquareFonts(),
     ).draw_all()
@@ -427,7 +427,7 @@ def laid(
 def context() -> LayoutContext:
     memo = DocumentMemo(TemplateMemo())
     return LayoutContext(
-        NoResources(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_rotated, memo
+        Resources(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_rotated, memo
     )
 
 

@@ -39,7 +39,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.passes import lay_out
-from workers.engine.ports import NoResources
+from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Caption,
     CellTemplate,
@@ -395,7 +395,7 @@ def test_a_cell_with_a_height_beyond_any_page_is_reported():
 def test_pages_are_drawn_when_they_are_read_and_as_often():
     findings = Findings()
     made = document(heading("Title"), carrying(counted([Decimal(1)] * 30), ["after"]))
-    laid_out = lay_out(made, resources=NoResources(), findings=findings, fonts=SquareFonts())
+    laid_out = lay_out(made, resources=Resources(), findings=findings, fonts=SquareFonts())
     assert (len(laid_out.pages), laid_out.outline) == (4, [])
     first, again = laid_out.draw_all(), laid_out.draw_all()
     assert [texts(page) for page in first.pages] == [texts(page) for page in again.pages]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 SIZE = 20.0
 SPACE, TRIM = 0.09, -0.5
@@ -20,7 +20,7 @@ def advances(content: str, lang: str) -> dict[str, float]:
         f'<document lang="{lang}"><page size="A4" margin="20mm"/>'
         f'<style element="document" font-size="{SIZE}pt"/><flow>{content}</flow></document>'.encode()
     )
-    pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    pdf = render(template, None, options=OPTIONS, resources=Resources()).pdf
     with pypdfium2.PdfDocument(pdf) as document:
         page = document[0].get_textpage()
         text = page.get_text_range().strip()
@@ -71,7 +71,7 @@ def test_a_gap_ends_with_its_line():
         '<document lang="ja"><page size="A4" margin="20mm"/>'
         '<flow font-size="20pt"><p width="40.5pt">日本AB</p></flow></document>'.encode()
     )
-    pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    pdf = render(template, None, options=OPTIONS, resources=Resources()).pdf
     with pypdfium2.PdfDocument(pdf) as document:
         assert document[0].get_textpage().get_text_range().split() == ["日本", "AB"]
 
@@ -104,7 +104,7 @@ def test_lines_begin_with_small_kana_where_that_is_asked_for(text, strict, norma
             f'<div width="11.2mm" font-size="10pt" {value}>{block}</div></flow></document>'
         )
         payload = Payload(PayloadKind.XML, source.encode())
-        pdf = render(None, payload, options=OPTIONS, resources=NoResources()).pdf
+        pdf = render(None, payload, options=OPTIONS, resources=Resources()).pdf
         with pypdfium2.PdfDocument(pdf) as document:
             found = document[0].get_textpage().get_text_range().split()
         assert found == lines, value
@@ -124,6 +124,6 @@ def test_pretty_lines_of_ideographs_leave_two_for_the_last_line(text, lines):
         f'<document lang="ja"><page size="201pt auto" margin="0"/><style element="p" font-size="{SIZE}pt"/>'
         f'<flow><p text-wrap="pretty">{text}</p><p>{text}</p></flow></document>'.encode()
     )
-    pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    pdf = render(template, None, options=OPTIONS, resources=Resources()).pdf
     with pypdfium2.PdfDocument(pdf) as document:
         assert document[0].get_textpage().get_text_range().split()[: len(lines)] == lines

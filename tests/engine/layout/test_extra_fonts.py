@@ -15,7 +15,7 @@ from tests.engine.typefaces import find_missing, split_by_face
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.fonts import EXTRA_FAMILIES, shape_word
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources
+from workers.engine.ports import Resources
 
 SAMPLES = re.findall(
     r'<p lang="(\w+)"[^>]*>(.*)</p>', (FOLDER / "cases" / "scripts-further.xml").read_text()
@@ -59,9 +59,7 @@ def test_copied_text_equals_the_written_text(lang: str, marked: str):
     source = (
         f'<document><page size="900mm 60mm"/><flow><p lang="{lang}">{text}</p></flow></document>'
     )
-    result = render(
-        prepare_template(source.encode()), None, options=OPTIONS, resources=NoResources()
-    )
+    result = render(prepare_template(source.encode()), None, options=OPTIONS, resources=Resources())
     page = pypdfium2.PdfDocument(result.pdf)[0]
     copied = page.get_textpage().get_text_range()
     assert copied.split() == text.split()
@@ -127,9 +125,7 @@ def test_a_sequence_of_emoji_is_one_cluster(emoji: str, weight: int):
 def test_emoji_beside_each_other_are_copied_and_found():
     text = " ".join(EMOJI)
     source = f'<document><page size="900mm 60mm"/><flow><p>{text}</p></flow></document>'
-    result = render(
-        prepare_template(source.encode()), None, options=OPTIONS, resources=NoResources()
-    )
+    result = render(prepare_template(source.encode()), None, options=OPTIONS, resources=Resources())
     assert not result.warnings
     copied = pypdfium2.PdfDocument(result.pdf)[0].get_textpage().get_text_range()
     assert copied.split() == EMOJI

@@ -14,7 +14,7 @@ from tests.images import packed
 from tests.images import png as png_with
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.pictures import load_image, prepare_image
-from workers.engine.ports import NoResources
+from workers.engine.ports import Resources
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.tree.node_values import DataImage, RemoteImage, StoredImage
 
@@ -163,7 +163,7 @@ def test_equal_bytes_are_prepared_once():
 
 
 def test_stored_image_that_is_missing_is_named():
-    found = load_image(StoredImage("logo"), NoResources())
+    found = load_image(StoredImage("logo"), Resources())
     assert isinstance(found, ContentProblem)
     assert (found.code, found.text) == (
         "image-missing",
@@ -173,7 +173,7 @@ def test_stored_image_that_is_missing_is_named():
 
 
 def test_a_remote_image_is_loaded_from_the_resources_by_its_address():
-    class Remote(NoResources):
+    class Remote(Resources):
         def find_remote_image(self, address: str) -> bytes | None:
             return encoded(picture()) if address == "https://a.example/b.png" else None
 
@@ -199,7 +199,7 @@ def test_the_advice_matches_the_error():
 
 
 def test_image_of_a_data_address_is_prepared():
-    assert isinstance(load_image(DataImage(encoded(picture())), NoResources()), PreparedImage)
+    assert isinstance(load_image(DataImage(encoded(picture())), Resources()), PreparedImage)
 
 
 def test_lossless_webp_keeps_every_pixel():

@@ -20,7 +20,7 @@ from workers.engine.layout.elements.figures import SYMBOLS
 from workers.engine.layout.lines.breaking import LINES
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions, Resources
 from workers.engine.tree.memo import ALL_TEMPLATES, BUDGET, MAX_NEW, Kind, TemplateMemo
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
@@ -42,7 +42,7 @@ def prepare(header: str = "<p>{{ word }}</p>") -> PreparedTemplate:
 
 
 def make(
-    template: PreparedTemplate, resources: NoResources | None = None, **data: object
+    template: PreparedTemplate, resources: Resources | None = None, **data: object
 ) -> Rendered:
     payload = Payload(PayloadKind.JSON, json.dumps(data).encode())
     return render(template, payload, options=OPTIONS, resources=resources)
@@ -52,7 +52,7 @@ def kept_by(template: PreparedTemplate, **data: object) -> TemplateMemo:
     """Lay out a document, and return what the template remembers then."""
     payload, findings = Payload(PayloadKind.JSON, json.dumps(data).encode()), Findings()
     document = build_document(template, payload, options=OPTIONS, findings=findings)[0]
-    lay_out(document, resources=NoResources(), findings=findings)
+    lay_out(document, resources=Resources(), findings=findings)
     return document.memo
 
 
@@ -314,7 +314,7 @@ def test_results_used_longest_ago_are_removed_first() -> None:
     assert memo.count(kind) == 10
 
 
-class Logos(NoResources):
+class Logos(Resources):
     """A workspace whose image is replaced."""
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ from workers.engine.fonts.sets import (
 )
 from workers.engine.layout import document_fonts as declared_fonts
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import FontFile, NoResources
+from workers.engine.ports import FontFile, Resources
 from workers.engine.syntax.values import STRETCHES
 
 
@@ -94,7 +94,7 @@ SUFFIXES = {path.stem: path.suffix for path in (FOLDER / "fonts").glob("brand-*"
 SUFFIXES |= {"brand-woff": ".woff", "brand-cff2": ".otf"}
 
 
-class Stored(NoResources):
+class Stored(Resources):
     """Fonts by name; `read` lists those whose bytes were asked for."""
 
     def __init__(self, **fonts: bytes) -> None:

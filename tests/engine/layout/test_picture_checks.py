@@ -11,10 +11,10 @@ from PIL import Image
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError, Diagnostic
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 
-class Workspace(NoResources):
+class Workspace(Resources):
     """A workspace with one image."""
 
     def __init__(self) -> None:

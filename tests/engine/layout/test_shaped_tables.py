@@ -7,7 +7,7 @@ import pytest
 
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import render
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 ROWS = '<tr {} for="n in range(1, 9)"><td>item {{{{ n }}}}</td><td>{{{{ n * 1.5 }}}}</td></tr>'
 
@@ -15,7 +15,7 @@ ROWS = '<tr {} for="n in range(1, 9)"><td>item {{{{ n }}}}</td><td>{{{{ n * 1.5 
 def lines_of(source: str) -> list[str]:
     """Return the lines of the first page from the top, by where their characters stand."""
     payload = Payload(PayloadKind.XML, source.encode())
-    pdf = render(None, payload, options=OPTIONS, resources=NoResources()).pdf
+    pdf = render(None, payload, options=OPTIONS, resources=Resources()).pdf
     lines: dict[int, list[tuple[float, str]]] = {}
     with pypdfium2.PdfDocument(pdf) as document:
         page = document[0].get_textpage()

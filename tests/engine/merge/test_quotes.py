@@ -10,7 +10,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.markdown_reader import read_markdown
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources
+from workers.engine.ports import Resources
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_language_is_that_of_the_element_in_each_document(content):
         f"<div lang='fr'><markdown quotes='typographic'{content}</markdown></div></flow></document>".encode()
     )
     for _ in range(2):
-        result = render(template, None, options=OPTIONS, resources=NoResources())
+        result = render(template, None, options=OPTIONS, resources=Resources())
         with pypdfium2.PdfDocument(result.pdf) as document:
             lines = document[0].get_textpage().get_text_range().split("\r\n")
         inner = '"x"' if "{{" in content else "so"

@@ -13,7 +13,7 @@ from tests.engine.typefaces import find_missing
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources
+from workers.engine.ports import Resources
 
 RUNE, OL_CHIKI, ASTRAL = "\u16a0", "\u1c5b", "\U0001f701"
 SIZES = (4, 6, 8, 9, 10, 11, 12, 14, 18, 20, 24, 40, 72)
@@ -23,7 +23,7 @@ def rendered(content: str, attributes: str = "") -> tuple[bytes, list[str]]:
     template = prepare_template(
         f"<document {attributes}><page size='A6' margin='5mm'/><flow>{content}</flow></document>".encode()
     )
-    result = render(template, None, options=OPTIONS, resources=NoResources())
+    result = render(template, None, options=OPTIONS, resources=Resources())
     return result.pdf, [warning.code for warning in result.warnings]
 
 

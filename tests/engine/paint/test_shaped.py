@@ -19,12 +19,12 @@ from workers.engine.merged_pdf import MergedPart
 from workers.engine.paint import embedding as shaped
 from workers.engine.paint.embedding import ShapedFont
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoResources, Payload, PayloadKind
+from workers.engine.ports import Payload, PayloadKind, Resources
 
 
 def rendered(content: str) -> bytes:
     template = prepare_template(f"<document><flow>{content}</flow></document>".encode())
-    return render(template, None, options=OPTIONS, resources=NoResources()).pdf
+    return render(template, None, options=OPTIONS, resources=Resources()).pdf
 
 
 def fonts_of(pdf: bytes) -> list[pikepdf.Object]:

@@ -27,7 +27,7 @@ from workers.engine.layout.images import (
 )
 from workers.engine.layout.output_intents import MEDIA_TYPE, describe_profile, is_icc_profile
 from workers.engine.pdf_pages import ImportedPage, UnusablePdfError, import_page, is_pdf
-from workers.engine.ports import ImageUnavailableError, NoResources, Resources
+from workers.engine.ports import ImageUnavailableError, Resources
 from workers.engine.prepared_images import (
     DECODER_ERRORS,
     EXPORT_AGAIN,
@@ -393,7 +393,7 @@ def check_pictures(document: Document, *, resources: Resources | None, findings:
         ):
             continue
         if picture not in known:
-            known[picture] = _check(use, resources or NoResources(), findings)
+            known[picture] = _check(use, resources or Resources(), findings)
         problem = known[picture]
         if problem is not None:
             _report(use, problem, findings)
