@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import CommandFailed, Result, write_table
+from deploy.cli.output import CommandFailed, Result, print_list
 from shared.auth import accounts, audit
 from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
@@ -95,18 +95,13 @@ def print_accounts(
     found: Sequence[accounts.AccountInfo], arguments: argparse.Namespace
 ) -> Result | None:
     """Print accounts as a table, or return them for JSON."""
-    if arguments.json:
-        shown = [
-            msgspec.structs.asdict(each) | {"created_at": timestamp(each.created_at)}
-            for each in found
-        ]
-        return {"accounts": shown}
-    rows = [
-        [each.account_id, each.plan, each.max_pages, each.renewal_day, each.name, _state(each)]
+    shown = [
+        msgspec.structs.asdict(each)
+        | {"created_at": timestamp(each.created_at), "state": _state(each)}
         for each in found
     ]
-    print(write_table(["account", "plan", "pages", "renewal day", "name", "state"], rows))
-    return None
+    columns = ("account_id", "plan", "max_pages", "renewal_day", "name", "state")
+    return print_list("accounts", shown, columns, as_json=arguments.json)
 
 
 def _state(account: accounts.AccountInfo) -> str:
@@ -137,15 +132,7 @@ def print_usage(reports: Sequence[dict[str, Any]], arguments: argparse.Namespace
         return reports[0]
     if arguments.json:
         return {"accounts": reports}
-    pages = (f"{each} pages" for each in Allowance)
-    head = ["account", "plan", "from", "to", *pages, "cpu seconds"]
-    rows = [
-        [
-            *(report[name] for name in ("account_id", "plan", "period_start", "period_end")),
-            *(report[allowance]["pages"] for allowance in Allowance),
-            report["cpu_seconds"],
-        ]
-        for report in reports
-    ]
-    print(write_table(head, rows))
-    return None
+    shown = [each | {f"{one}_pages": each[one]["pages"] for one in Allowance} for each in reports]
+    pages = (f"{one}_pages" for one in Allowance)
+    columns = ("account_id", "plan", "period_start", "period_end", *pages, "cpu_seconds")
+    return print_list("accounts", shown, columns, as_json=False)

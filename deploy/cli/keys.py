@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import Result, write_table
+from deploy.cli.output import Result, print_list
 from shared.auth import accounts, audit
 from shared.auth.scopes import list_scopes
 from shared.auth.sign_in_keys import restore_sign_in
@@ -69,14 +69,8 @@ def run_list(arguments: argparse.Namespace) -> Result | None:
     with open_farm(arguments.data) as farm:
         found = farm.change(lambda session: accounts.list_keys(session, arguments.account_id))
     keys = [_write_key(key) for key in found]
-    if arguments.json:
-        return {"keys": keys}
-    rows = [
-        [key["key_id"], key["key"], ",".join(key["scopes"]), key["state"], key["user"]["email"]]
-        for key in keys
-    ]
-    print(write_table(["id", "key", "scopes", "state", "user"], rows))
-    return None
+    columns = ("key_id", "key", "name", "scopes", "state")
+    return print_list("keys", keys, columns, as_json=arguments.json)
 
 
 def _write_key(key: accounts.Key) -> dict[str, Any]:

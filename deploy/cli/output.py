@@ -67,6 +67,17 @@ def write_section(name: str, value: object) -> str:
     return f"{title}\n{write_table([_title(field) for field in value[0]], rows)}"
 
 
+def print_list(
+    name: str, records: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool
+) -> Result | None:
+    """Print some fields of each record as a table, or return the records for JSON."""
+    if as_json:
+        return {name: records}
+    shown = [{column: record[column] for column in columns} for record in records]
+    print(write_section(name, shown))
+    return None
+
+
 def _title(name: str) -> str:
     """Return the name of a field without its unit, which is shown with its values."""
     return name.removesuffix("_seconds").removesuffix("_bytes").replace("_", " ")

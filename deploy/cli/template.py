@@ -10,15 +10,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from difflib import unified_diff
+from operator import itemgetter
 from pathlib import Path
 
 from deploy.cli.output import (
     CommandFailed,
     Result,
+    print_list,
     read_credentials,
     read_file,
     write_file,
-    write_table,
 )
 from deploy.cli.template_cases import pack_cases, unpack_cases
 from deploy.cli.template_tests import run_stored
@@ -26,14 +27,12 @@ from pressroom_client import Pressroom
 from pressroom_client.schemas import Template
 
 
-def list_templates(arguments: argparse.Namespace) -> None:
+def list_templates(arguments: argparse.Namespace) -> Result | None:
     """Print the templates that have a slug."""
-    rows = sorted(
-        [each.slug, each.id, each.name, str(each.versions)]
-        for each in _open(arguments).templates.list()
-        if each.slug
-    )
-    print(write_table(["slug", "id", "name", "versions"], rows))
+    found = [asdict(each) for each in _open(arguments).templates.list() if each.slug]
+    found.sort(key=itemgetter("slug"))
+    columns = ("slug", "id", "name", "versions")
+    return print_list("templates", found, columns, as_json=arguments.json)
 
 
 def pull_templates(arguments: argparse.Namespace) -> None:

@@ -6,29 +6,19 @@ that it points at this address (DNS rebinding).
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import suppress
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
+from socketserver import ThreadingMixIn
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from flask import Flask, Response, abort, request
 
 from deploy.embedded.loopback import LOOPBACK
 from deploy.tools.preview.drawing import LocalPages
 
 LONGEST_WAIT_SECONDS: Final = 20.0
 _SCALES: Final = (0.5, 4.0)
-# Of any port: an editor in a browser serves the page through its own.
-_HOST: Final = re.compile(rf"(?:{re.escape(LOOPBACK)}|localhost)(?::[0-9]{{1,5}})?")
-_PAGE: Final = re.compile(r"/pages/([1-9][0-9]{0,5})\.png")
-_TYPES: Final = {
-    "index.html": "text/html; charset=utf-8",
-    "page.js": "text/javascript; charset=utf-8",
-    "page.css": "text/css; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-}
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self' vscode-file: vscode-webview:",
@@ -39,20 +29,21 @@ _HEADERS: Final = {
 }
 
 
-class PreviewServer(ThreadingHTTPServer):
+class PreviewServer(ThreadingMixIn, WSGIServer):
     """The server of one set of files, on a port of loopback; 0 takes a free one."""
 
     daemon_threads = True
 
     def __init__(self, pages: LocalPages, *, title: str, port: int = 0) -> None:
-        self.pages = pages  # first, as the base class closes a server that cannot bind
+        self._pages = pages  # first, as the base class closes a server that cannot bind
         self.title = title
         super().__init__((LOOPBACK, port), _Handler)
+        self.set_app(_make_app(pages, title))
 
     def server_close(self) -> None:
         """Close the socket, and end the requests that wait for a change."""
         super().server_close()
-        self.pages.files.stop()
+        self._pages.files.stop()
 
     @property
     def url(self) -> str:
@@ -60,64 +51,41 @@ class PreviewServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}/"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: PreviewServer
-    server_version = "pressroom"
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        """Answer a request for the page, its files, the state, or an image."""
-        with suppress(ConnectionError):  # a page that was closed waits for no answer
-            self._answer_get()
-
-    def _answer_get(self) -> None:
-        if not _HOST.fullmatch(self.headers.get("Host", "")):
-            self._answer(HTTPStatus.FORBIDDEN, b"This preview is served to this machine only.\n")
-            return
-        address = urlsplit(self.path)
-        query = {name: values[-1] for name, values in parse_qs(address.query).items()}
-        name = address.path.removeprefix("/") or "index.html"
-        if name in _TYPES:
-            data = files("deploy.tools.preview").joinpath("page", name).read_bytes()
-            self._answer(HTTPStatus.OK, data, _TYPES[name])
-        elif address.path == "/state":
-            self._answer_state(query.get("seen"))
-        elif found := _PAGE.fullmatch(address.path):
-            self._answer_page(int(found[1]), query.get("scale", "1"))
-        else:
-            self._answer(HTTPStatus.NOT_FOUND, b"There is no such page.\n")
-
+class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as in the base class
         """Write no line for each request."""
 
-    def _answer_state(self, seen: str | None) -> None:
+
+def _make_app(pages: LocalPages, title: str) -> Flask:
+    app = Flask(__name__, static_folder="page", static_url_path="")
+    # On any port: an editor in a browser serves the page through its own.
+    app.config["TRUSTED_HOSTS"] = [LOOPBACK, "localhost"]
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        response.headers.update(_HEADERS)
+        return response
+
+    @app.get("/")
+    def send_page() -> Response:
+        return app.send_static_file("index.html")
+
+    @app.get("/state")
+    def describe() -> dict[str, Any]:
         """Answer as soon as the files differ from those that the page has seen, or after a while."""
-        pages = self.server.pages
-        pages.files.wait_for_change(seen, LONGEST_WAIT_SECONDS)
-        state = {"title": self.server.title, **pages.describe()}
-        self._answer(HTTPStatus.OK, json.dumps(state).encode(), "application/json")
+        pages.files.wait_for_change(request.args.get("seen"), LONGEST_WAIT_SECONDS)
+        return {"title": title, **pages.describe()}
 
-    def _answer_page(self, page: int, scale: str) -> None:
+    @app.get("/pages/<int(min=1, max=999999):page>.png")
+    def draw_page(page: int) -> Response:
+        scale = request.args.get("scale", "1")
         smallest, largest = _SCALES
-        if (
-            not re.fullmatch(r"[0-9](\.[0-9]{1,4})?", scale)
-            or not smallest <= float(scale) <= largest
-        ):
-            self._answer(HTTPStatus.BAD_REQUEST, b"The scale must be a number from 0.5 to 4.\n")
-            return
-        data = self.server.pages.draw_page(page, float(scale))
+        is_number = re.fullmatch(r"[0-9](\.[0-9]{1,4})?", scale)
+        if not is_number or not smallest <= float(scale) <= largest:
+            abort(HTTPStatus.BAD_REQUEST, "The scale must be a number from 0.5 to 4.")
+        data = pages.draw_page(page, float(scale))
         if data is None:
-            self._answer(HTTPStatus.NOT_FOUND, b"There is no such page.\n")
-        else:
-            self._answer(HTTPStatus.OK, data, "image/png")
+            abort(HTTPStatus.NOT_FOUND, "There is no such page.")
+        return Response(data, content_type="image/png")
 
-    def _answer(
-        self, status: HTTPStatus, data: bytes, content_type: str = "text/plain; charset=utf-8"
-    ) -> None:
-        self.send_response(status)
-        for name, value in _HEADERS.items():
-            self.send_header(name, value)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+    return app
