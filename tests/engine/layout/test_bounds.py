@@ -6,11 +6,15 @@ import re
 
 import pytest
 
+from tests.engine.layout.builders import of_kind
 from tests.engine.layout.test_footnotes import document, numbers_in, pages_of
 from tests.engine.layout.test_page_references import pdf_of, texts_of
 from tests.golden.case import OPTIONS
-from workers.engine.diagnostics import AuthoringError
-from workers.engine.pipeline import prepare_template, validate
+from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.layout.display import GlyphRun
+from workers.engine.pipeline import build_document, lay_out_document, prepare_template, validate
+from workers.engine.ports import NoResources
+from workers.engine.units import mm
 
 SMALL = '<style element="p" margin="0" font-size="4pt"/><style element="h1" margin="0" font-size="4pt"/>'
 PAGE = '<page size="A4" margin="5mm"><footer><p>page{{ page.number }}.</p></footer></page>'
@@ -94,3 +98,17 @@ def test_templates_that_extend_each_other_deeply_are_an_error(count: int, code: 
 def test_a_row_whose_columns_are_all_covered_from_above_needs_no_cell_of_its_own():
     rows = '<tr><td rowspan="2">a</td><td rowspan="2">b</td></tr><tr/><tr><td>c</td><td>d</td></tr>'
     assert pdf_of(document(f"<table>{rows}</table>"))
+
+
+def test_a_cell_over_broken_rows_keeps_its_stated_height():
+    cells = '<tr><td rowspan="2" height="30mm">a</td><td>b</td></tr><tr><td rowspan="2">c</td></tr>'
+    tall = f"<tr><td>{'<p>d</p>' * 30}</td></tr>"
+    template = prepare_template(
+        '<document><page size="A6" margin="10mm"/>'
+        f"<flow><table>{cells}{tall}</table></flow></document>".encode()
+    )
+    document, _ = build_document(template, None, options=OPTIONS, findings=Findings())
+    pages = lay_out_document(document, resources=NoResources(), findings=Findings()).pages
+    tops = {run.text: run.y for run in reversed([*of_kind(pages[0], GlyphRun)])}
+    assert len(pages) > 1
+    assert tops["d"] - tops["b"] == pytest.approx(mm(30))

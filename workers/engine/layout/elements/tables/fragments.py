@@ -6,11 +6,12 @@ A row may be broken inside its cells, and so may rows joined by spanning cells.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from decimal import localcontext
 from itertools import accumulate, chain, cycle, repeat
+from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
@@ -73,7 +74,6 @@ class TableGrid:
     starts: list[int]  # of each body in `rows`, and the end
     group_heads: list[int]  # the indexes of repeated group heads
     room: float  # the width available for the columns
-    carried: CarriedTotals
     laid_out: list[RowBlock | None]  # the block of each row
     forces_breaks: bool = False  # whether a row or body forces a break before or after itself
     # By template, which keeps the styles whose ids are in the other keys, and by layout key.
@@ -136,7 +136,7 @@ class TableGrid:
         """Return the rows of a head or foot, laid out with placeholder values."""
         known = self.groups.get(group)
         if known is None:
-            rows = group.rows.evaluate(self.carried.placeholder_values())
+            rows = group.rows.evaluate(_placeholder_values(self.node, self.rows))
             known = self.groups[group] = self.lay_out_all(context, rows)
         return known
 
@@ -162,26 +162,10 @@ class TableGrid:
             for number, row in enumerate(rows, first)
             for block in lay_out_rows(context, self.plan(context, row.template), [row], number)
         ]
-        heights = [block.height for block in blocks]
-        needs = [
-            (at + cell.template.rowspan, at, max(cell.line_height, cell_height(cell, value)))
-            for at, block in enumerate(blocks)
-            for cell, value in zip(block.plan.cells, block.contents, strict=True)
-            if cell.template.rowspan > 1
-        ]
-        if not needs:
+        if all(cell.template.rowspan == 1 for block in blocks for cell in block.plan.cells):
             return blocks
-        for end, at, needed in sorted(needs):
-            heights[min(end, len(heights)) - 1] += max(needed - sum(heights[at:end]), 0.0)
-        return [
-            block._replace(
-                height=heights[at],
-                heights=[
-                    sum(heights[at : at + cell.template.rowspan]) for cell in block.plan.cells
-                ],
-            )
-            for at, block in enumerate(blocks)
-        ]
+        start, end = TableResume(first), first + len(rows)
+        return RowBreaker(context, lambda at: blocks[at - first], start).lay_out(end).rows
 
     def body_of(self, index: int) -> int:
         """Return the number of the body that contains a row."""
@@ -197,8 +181,7 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
 
 
 def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
-    carried = CarriedTotals(node)
-    rows, groups = carried.rows, group_by_template(carried.all_rows())
+    rows, groups = _body_rows(node), group_by_template(all_rows(node))
     widths, fractions = find_widths(context, node.columns, groups, width)
     if node.style.paragraph.is_rtl:
         widths.reverse()
@@ -210,7 +193,6 @@ def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
         starts=[*accumulate((len(body.rows) for body in node.bodies), initial=0)],
         group_heads=[index for index, row in enumerate(rows) if row.template.repeats],
         room=width,
-        carried=carried,
         laid_out=[None] * len(rows),
         forces_breaks=any(
             not FORCING_BREAKS.isdisjoint((style.breaks.before, style.breaks.after))
@@ -228,39 +210,27 @@ def total_height(blocks: Iterable[RowBlock]) -> float:
 _PLACEHOLDER_PAGE: Final = PageValues(number=99, count=999, index=99, total=999, name="default")
 
 
-class CarriedTotals:
-    """The rows of a table, with the totals before each of them and those of a fragment."""
+def all_rows(node: Table) -> list[TableRow]:
+    """Return the rows of a table, and those of heads and feet with placeholder values."""
+    rows = _body_rows(node)
+    values, groups = _placeholder_values(node, rows), (*node.heads, *node.feet)
+    return [*rows, *[row for group in groups for row in group.rows.evaluate(values)]]
 
-    def __init__(self, node: Table) -> None:
-        self.node = node
-        self.rows = [row for body in node.bodies for row in body.rows]
-        # Each head and foot of a fragment needs its own totals, by its rows.
-        self._here: dict[tuple[int, int], TotalValues] = {}
 
-    def all_rows(self) -> list[TableRow]:
-        """Return the rows, and those of heads and feet with placeholder values."""
-        groups, values = (*self.node.heads, *self.node.feet), self.placeholder_values()
-        return [*self.rows, *[row for group in groups for row in group.rows.evaluate(values)]]
+def _body_rows(node: Table) -> list[TableRow]:
+    return [row for body in node.bodies for row in body.rows]
 
-    def before(self, index: int) -> TotalValues:
-        """Return the totals before a row, or after the last."""
-        return self.rows[index - 1].carried if index else initial_values(self.node.totals)
 
-    def fragment_values(self, first: int, end: int, page: PageValues) -> FragmentValues:
-        """Return the totals for the rows from `first` up to, not including, `end`."""
-        here = self._here.get((first, end))
-        if here is None:
-            totals, counted = self.node.totals, [row.contributions for row in self.rows[first:end]]
-            with localcontext(ARITHMETIC):
-                here = add_all(totals, zero_values(totals), counted)
-            self._here[first, end] = here
-        whole = self.before(len(self.rows))
-        return FragmentValues(self.before(first), here, self.before(end), whole, page)
+def _placeholder_values(node: Table, rows: Sequence[TableRow]) -> FragmentValues:
+    """Return the values with which heads and feet are measured."""
+    whole = _totals_before(node, rows, len(rows))
+    start = initial_values(node.totals)
+    return FragmentValues(start, whole, whole, whole, _PLACEHOLDER_PAGE)
 
-    def placeholder_values(self) -> FragmentValues:
-        """Return the values with which heads and feet are measured."""
-        whole = self.before(len(self.rows))
-        return FragmentValues(self.before(0), whole, whole, whole, _PLACEHOLDER_PAGE)
+
+def _totals_before(node: Table, rows: Sequence[TableRow], index: int) -> TotalValues:
+    """Return the totals before a row, or after the last."""
+    return rows[index - 1].carried if index else initial_values(node.totals)
 
 
 class _Entry(NamedTuple):
@@ -414,8 +384,7 @@ class TableFragment(WholeFragment):
         measured = self.grid.group(self.context, group)
         if group.rows.is_static:
             return measured
-        values = self.grid.carried.fragment_values(self.first, self.end, canvas.values)
-        rows = group.rows.evaluate(values)
+        rows = group.rows.evaluate(self._find_values(canvas.values))
         laid_out = self.grid.lay_out_all(self.context, rows)
         need, room = total_height(laid_out), total_height(measured)
         if need > room + EPSILON:
@@ -427,6 +396,17 @@ class TableFragment(WholeFragment):
             row._replace(height=max(row.height, kept.height))
             for row, kept in zip(laid_out, measured, strict=False)
         ]
+
+    def _find_values(self, page: PageValues) -> FragmentValues:
+        """Return the totals before, in and after the rows of the fragment, and of the table."""
+        node, rows = self.grid.node, self.grid.rows
+        counted = [row.contributions for row in rows[self.first : self.end]]
+        with localcontext(ARITHMETIC):
+            here = add_all(node.totals, zero_values(node.totals), counted)
+        before, after, whole = (
+            _totals_before(node, rows, at) for at in (self.first, self.end, len(rows))
+        )
+        return FragmentValues(before, here, after, whole, page)
 
 
 def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Fill]:
@@ -494,16 +474,16 @@ class BrokenRows(NamedTuple):
 
 @dataclass(slots=True)
 class RowBreaker:
-    """One attempt to fill an area with rows that it may break.
+    """One attempt to fill an area with rows that it may break, of natural heights.
 
     At the top of an area it `is_forced` to place something; elsewhere it may place no rows.
     """
 
     context: LayoutContext
-    grid: TableGrid
+    row_at: Callable[[int], RowBlock]
     start: TableResume
-    room: float
-    is_forced: bool
+    room: float = inf
+    is_forced: bool = True
     rows: list[RowBlock] = field(default_factory=list)
     tops: list[float] = field(default_factory=lambda: [0.0])  # and the lower edge of the last
     cells: list[PlacedCell] = field(default_factory=list)
@@ -524,9 +504,8 @@ class RowBreaker:
 
     def _open(self, number: int, at: int, resume: Resume = None) -> PlacedCell:
         """Return a cell at the lower edge of the rows so far."""
-        row = self.grid.rows[number]
-        plan = self.grid.plan(self.context, row.template).cells[at]
-        return PlacedCell(plan, row, at, number, resume, self.tops[-1])
+        row = self.row_at(number)
+        return PlacedCell(row.plan, row.rows[0], at, number, resume, self.tops[-1])
 
     def _place(self, index: int) -> bool:
         """Place a row or the part of it that fits, and return whether nothing of it is left.
@@ -534,7 +513,7 @@ class RowBreaker:
         It is as high as the parts of the cells that end with it. Of the rows after the first, only
         those are broken that no area holds.
         """
-        block, top = self.grid.row(self.context, index), self.tops[-1]
+        block, top = self.row_at(index), self.tops[-1]
         left, height, fits = max(self.room - top, 0.0), 0.0, False
         cells = [*map(copy, self.cells)]
         if index > self.start.row or not self.start.is_inside:
@@ -557,6 +536,9 @@ class RowBreaker:
         )
         begun = [cell for cell in ending if cell.value is not None]
         needs = [cell_height(cell.plan, cell.value) - (top - cell.top) for cell in begun]
+        # One that spans rows may state a height; own_height has that of others.
+        whole = [cell for cell in begun if cell.resume is DONE and cell.number >= self.start.row]
+        needs += [cell.plan.line_height - (top - cell.top) for cell in whole if cell.number < index]
         height = max(height if fits else 0.0, *needs, 0.0)
         # Where only cells from above go on, it fills the area beside them.
         if is_own_whole and not is_whole:
@@ -586,8 +568,9 @@ class RowBreaker:
         """Find the next part of a cell that fits, and where it resumes: `DONE` after its end."""
         if cell.value is None or cell_height(cell.plan, cell.value) > height + EPSILON:
             region = Region(0.0, height, is_forced)
-            plan = self.grid.plan(self.context, cell.row.template)
-            cell.value = lay_out_cell(self.context, plan, cell.row, cell.at, region, cell.resume)
+            cell.value = lay_out_cell(
+                self.context, cell.row_plan, cell.row, cell.at, region, cell.resume
+            )
             if cell.value is None:
                 return
             cell.resume = cell.value.resume

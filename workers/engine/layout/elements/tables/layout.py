@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import TypeVar
 
@@ -28,11 +29,11 @@ from workers.engine.layout.context import (
 from workers.engine.layout.elements.tables.fragments import (
     FORCING_BREAKS,
     BrokenRows,
-    CarriedTotals,
     RowBreaker,
     TableFragment,
     TableGrid,
     TableResume,
+    all_rows,
     find_grid,
     total_height,
 )
@@ -58,7 +59,7 @@ def lay_out_table(
 
 def measure_table(context: LayoutContext, node: Table) -> tuple[float, float]:
     """Return the min-content and max-content widths of a table."""
-    return measure_columns(context, node.columns, group_by_template(CarriedTotals(node).all_rows()))
+    return measure_columns(context, node.columns, group_by_template(all_rows(node)))
 
 
 _Part = TypeVar("_Part", RowGroup, Caption)
@@ -241,7 +242,8 @@ class _TableFiller:
         """Return the part of the rows kept together from a position that fits."""
         is_forced = self.is_top and start.row == self.first
         end = self.grid.joined_rows(start.row).stop
-        return RowBreaker(self.context, self.grid, start, max(room, 0.0), is_forced).lay_out(end)
+        row_at = partial(self.grid.row, self.context)
+        return RowBreaker(self.context, row_at, start, max(room, 0.0), is_forced).lay_out(end)
 
     def _place_broken(self, above: list[RowBlock], broken: BrokenRows) -> TableFragment:
         """Return the fragment that ends with broken rows, at least some of the first."""

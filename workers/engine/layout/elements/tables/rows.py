@@ -369,7 +369,7 @@ class PlacedCell:
     resumes after it, and the part of it in the area.
     """
 
-    plan: CellPlan
+    row_plan: RowPlan
     row: TableRow
     at: int
     number: int  # of the row
@@ -377,6 +377,11 @@ class PlacedCell:
     top: float
     value: CellLayout = None
     height: float = 0.0
+
+    @property
+    def plan(self) -> CellPlan:
+        """Its geometry."""
+        return self.row_plan.cells[self.at]
 
     @property
     def end(self) -> int:
