@@ -15,7 +15,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.fonts import has_effect
 from workers.engine.fonts.shaping import find_shaper
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.syntax.typography import Features, read_features, read_ligatures, read_numeric
+from workers.engine.syntax.typography import LIGATURES_KIND, NUMERIC_KIND, Features, read_features
 
 SANS = find_face(("Noto Sans",), 400, False)
 MONO = find_face(("JetBrains Mono",), 400, False)
@@ -143,12 +143,12 @@ def test_features_override_variants_and_a_child_replaces_inherited_ones():
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (read_numeric, ""),
-        (read_numeric, "lining-nums oldstyle-nums"),
-        (read_numeric, "lining-nums lining-nums"),
-        (read_numeric, "normal lining-nums"),
-        (read_ligatures, "common-ligatures common-ligatures"),
-        (read_ligatures, "ligatures"),
+        (NUMERIC_KIND.read, ""),
+        (NUMERIC_KIND.read, "lining-nums oldstyle-nums"),
+        (NUMERIC_KIND.read, "lining-nums lining-nums"),
+        (NUMERIC_KIND.read, "normal lining-nums"),
+        (LIGATURES_KIND.read, "common-ligatures common-ligatures"),
+        (LIGATURES_KIND.read, "ligatures"),
         (read_features, "smcp"),
         (read_features, "'smcp' -1"),
         (read_features, "'smcp' 1001"),
@@ -164,7 +164,7 @@ def test_a_wrong_value_is_refused(read, text):
 
 
 def test_values_are_read_as_css_does():
-    assert read_numeric("tabular-nums oldstyle-nums") == ("onum", "tnum")
+    assert NUMERIC_KIND.read("tabular-nums oldstyle-nums") == ("onum", "tnum")
     assert read_features("'ss01', \"cv05\" 2, 'kern' off") == (
         ("cv05", 2),
         ("kern", 0),

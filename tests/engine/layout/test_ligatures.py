@@ -20,7 +20,7 @@ from workers.engine.fonts import find_shaper, has_ligatures
 from workers.engine.fonts.faces import Face, Traits, find_ligatures
 from workers.engine.layout.lines.hyphenation import find_unligated
 from workers.engine.paint.writer import widen_to_alphabets
-from workers.engine.syntax.typography import COMMON_LIGATURES, FontVariants, read_ligatures
+from workers.engine.syntax.typography import COMMON_LIGATURES, LIGATURES_KIND, FontVariants
 
 SERIF = find_face(("serif",), 400, False)
 SANS = find_face(("sans-serif",), 400, False)
@@ -101,10 +101,10 @@ def test_language_and_spacing_decide_on_ligatures(attributes: str, has_some: boo
 def test_ligatures_of_a_table_are_those_stated():
     inherited = FontVariants().apply_properties({}, in_table=True)
     assert inherited.list_ligatures() == ()
-    stated = {"font-variant-ligatures": read_ligatures("common-ligatures")}
+    stated = {"font-variant-ligatures": LIGATURES_KIND.read("common-ligatures")}
     assert ("liga", 1) in inherited.apply_properties(stated, in_table=True).list_features()
     normal = FontVariants(ligatures=()).apply_properties(
-        {"font-variant-ligatures": read_ligatures("normal")}, in_table=False
+        {"font-variant-ligatures": LIGATURES_KIND.read("normal")}, in_table=False
     )
     assert normal.list_ligatures() == COMMON_LIGATURES
 

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.fonts import EXTRA_FAMILIES, FAMILIES, FAMILY_ALIASES, GENERIC_FAMILIES
-from workers.engine.syntax import identifiers as families
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.units import AUTO, BorderStyle, Color, ColorSpace, Length, LengthKind, Sides
@@ -214,13 +212,6 @@ def test_wrong_image_sources_are_refused(text: str):
 def test_wrong_patterns_are_refused(text: str):
     with pytest.raises(ValueError, match="regular expression"):
         v.PATTERN.parse(text)
-
-
-def test_the_families_named_here_are_those_installed():
-    assert set(families.FONT_FAMILIES) == set(FAMILIES)
-    assert set(families.FURTHER_FAMILIES) == set(EXTRA_FAMILIES)
-    assert set(families.GENERIC_FAMILIES) == set(GENERIC_FAMILIES)
-    assert {name.lower() for name in families.OTHER_FAMILIES} == set(FAMILY_ALIASES)
 
 
 _KINDS = {spec.value_type for element in ELEMENTS.values() for spec in element.attributes.values()}

@@ -30,10 +30,10 @@ GENERIC_FAMILIES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO
 
 # Names of the same designs in the packages of other systems.
 FAMILY_ALIASES: Final = {
-    "noto sans cjk jp": JAPANESE,
-    "noto sans cjk sc": SIMPLIFIED,
-    "noto sans cjk tc": TRADITIONAL,
-    "noto sans cjk kr": KOREAN,
+    "Noto Sans CJK JP": JAPANESE,
+    "Noto Sans CJK SC": SIMPLIFIED,
+    "Noto Sans CJK TC": TRADITIONAL,
+    "Noto Sans CJK KR": KOREAN,
 }
 
 
@@ -102,11 +102,11 @@ _WITHOUT_BOLD: Final = frozenset(
 )
 _EAST_ASIAN_FAMILIES: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN})
 
-_BY_NAME: Final[dict[str, str]] = (
-    {name.casefold(): name for name in (*FAMILIES, *EXTRA_FAMILIES)}
-    | GENERIC_FAMILIES
-    | FAMILY_ALIASES
-)
+_BY_NAME: Final = {
+    **{name.casefold(): name for name in (*FAMILIES, *EXTRA_FAMILIES)},
+    **GENERIC_FAMILIES,
+    **{alias.casefold(): name for alias, name in FAMILY_ALIASES.items()},
+}
 
 BOLD_FROM: Final = 600  # CSS Fonts 4 §5.2: of 400 and 700, weights from 600 choose bold
 _MAX_CACHED_CHARACTERS: Final = 8_000  # per chain; a long Chinese text has half as many

@@ -9,13 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.fonts import EXTRA_FAMILIES, FAMILIES, FAMILY_ALIASES, GENERIC_FAMILIES
 from workers.engine.syntax.element_checks import BODY, colors_in, find_problems, is_strict
-from workers.engine.syntax.identifiers import (
-    FONT_FAMILIES,
-    FURTHER_FAMILIES,
-    GENERIC_FAMILIES,
-    OTHER_FAMILIES,
-)
 from workers.engine.syntax.nodes import ALERTS, Element, Expansion, Key, PartExpansion, Text, key_of
 from workers.engine.syntax.suggestions import join_words, suggest_element, suggest_if_listed
 from workers.engine.syntax.values import NAME, NAMES, ColorName
@@ -205,15 +200,15 @@ class _DocumentChecker:
         self._error(f"unknown-{code}", message, element)
 
     def _check_families(self, element: Element, families: tuple[str, ...]) -> None:
-        further = (*FURTHER_FAMILIES, *GENERIC_FAMILIES, *OTHER_FAMILIES)
-        names = (*self._families, *FONT_FAMILIES, *further)
+        further = (*EXTRA_FAMILIES, *GENERIC_FAMILIES, *FAMILY_ALIASES)
+        names = (*self._families, *FAMILIES, *further)
         known = {name.casefold() for name in names}
         unknown = [family for family in families if family.casefold() not in known]
         for family in unknown:
             message = (
                 f'The font family "{family}" of `{element.tag}` is neither declared nor installed'
                 f"{suggest_if_listed(self._findings, family, names)}; there are "
-                + ", ".join((*sorted(self._families)[:10], *FONT_FAMILIES, *GENERIC_FAMILIES))
+                + ", ".join((*sorted(self._families)[:10], *FAMILIES, *GENERIC_FAMILIES))
             )
             is_error = len(unknown) == len(families)
             report = self._findings.error if is_error else self._findings.warn
@@ -417,114 +412,76 @@ _KEYS: Final = frozenset({"name", "element", "extends", "final"})
 
 
 def check_usage(root: Element, findings: Findings) -> None:
-    """Warn of unused styles, flows and parts."""
-    _Usage(root, findings).check()
+    """Warn of unused styles, flows and parts; of linked templates, flows alone must be used."""
+    styles = {style.attributes.get("extends", "") for style in root.elements("style")}
+    styles |= _find_entry_styles(root)
+    flows, parts, is_open = {BODY}, set[str](), False
+    for element in root.walk():
+        classes = element.attributes.get("class", "")
+        is_open = is_open or "{{" in classes  # an expression may name any style
+        styles.update(classes.split())
+        if element.tag in ("insert", "area"):
+            flows.add(element.attributes.get("flow", BODY))
+        if isinstance(element, PartExpansion) and not element.is_unused:
+            parts.add(element.name)
+    for flow in root.elements("flow"):
+        name = flow.attributes.get("name", BODY)
+        if name not in flows:
+            message = f'The flow "{name}" is never drawn: no `insert` and no `area` names it'
+            findings.warn("unused-flow", message, flow.location)
+    for part in _own_elements(root, "part"):
+        name = part.attributes.get("name", "")
+        if name not in parts:
+            findings.warn("unused-part", f'The part "{name}" is never used', part.location)
+    for style in () if is_open else _own_elements(root, "style"):
+        name = style.attributes.get("name", "")
+        if name and name not in styles:
+            message = f'The style "{name}" is used by no element'
+            findings.warn("unused-style", message, style.location)
+
+
+def _own_elements(root: Element, tag: str) -> Iterator[Element]:
+    return (each for each in root.elements(tag) if each.location.linkage is None)
 
 
 def check_effects(root: Element, findings: Findings) -> None:
     """Warn of properties in a style that have no effect on the elements it applies to."""
-    usage = _Usage(root, findings)
-    usage.check_element_styles()
+    named = (style for style in root.elements("style") if "name" in style.attributes)
+    styles = {style.attributes["name"]: style for style in named}
+    for style in root.elements("style"):
+        target = style.attributes.get("element")
+        if target is not None and target in ELEMENTS and "name" not in style.attributes:
+            _warn_of_idle("This `style`", style.attributes, target, style, findings)
+    checked: set[tuple[str, str]] = set()
     for element in root.walk():
-        classes = element.attributes.get("class", "")
-        if "{{" not in classes:
-            for name in classes.split():
-                usage.check_class(element, name)
+        classes, tag = element.attributes.get("class", ""), element.tag
+        if "{{" in classes or tag not in ELEMENTS or tag in _EXEMPT:
+            continue
+        for name in classes.split():
+            if name in styles and (tag, name) not in checked:
+                checked.add((tag, name))
+                given = _properties_of(name, styles)
+                _warn_of_idle(f'The style "{name}"', given, tag, element, findings)
 
 
-class _Usage:
-    def __init__(self, root: Element, findings: Findings) -> None:
-        self._root = root
-        self._findings = findings
-        self._styles = {
-            style.attributes["name"]: style
-            for style in root.elements("style")
-            if "name" in style.attributes
-        }
-        self._reported: set[tuple[str, str]] = set()
+def _warn_of_idle(
+    what: str, given: Mapping[str, str], tag: str, element: Element, findings: Findings
+) -> None:
+    if idle := _find_ineffective(given, tag):
+        message = f"{what} gives `{tag}` {join_words(idle, 'and')}, which has no effect there"
+        findings.warn("no-effect", message, element.location)
 
-    def check(self) -> None:
-        self._check_flows()
-        self._check_parts()
-        used = {style.attributes.get("extends", "") for style in self._root.elements("style")}
-        used |= _find_entry_styles(self._root)
-        is_open = False
-        for element in self._root.walk():
-            classes = element.attributes.get("class")
-            if classes is None:
-                continue
-            if "{{" in classes:
-                is_open = True  # an expression may name any style
-                continue
-            used.update(classes.split())
-        if not is_open:
-            self._check_styles(used)
 
-    def _check_styles(self, used: set[str]) -> None:
-        for name, style in self._styles.items():
-            if name not in used and style.location.linkage is None:
-                message = f'The style "{name}" is used by no element'
-                self._findings.warn("unused-style", message, style.location)
-
-    def _check_flows(self) -> None:
-        placed = {BODY} | {
-            element.attributes.get("flow", BODY)
-            for element in self._root.walk()
-            if element.tag in ("insert", "area")
-        }
-        for flow in self._root.elements("flow"):
-            name = flow.attributes.get("name", BODY)
-            if name not in placed:
-                message = f'The flow "{name}" is never drawn: no `insert` and no `area` names it'
-                self._findings.warn("unused-flow", message, flow.location)
-
-    def _check_parts(self) -> None:
-        parts = list(self._root.elements("part"))
-        if not parts:
-            return
-        used = {
-            element.name
-            for element in self._root.walk()
-            if isinstance(element, PartExpansion) and not element.is_unused
-        }
-        for part in parts:
-            name = part.attributes.get("name", "")
-            if name not in used and part.location.linkage is None:
-                message = f'The part "{name}" is never used'
-                self._findings.warn("unused-part", message, part.location)
-
-    def check_element_styles(self) -> None:
-        for style in self._root.elements("style"):
-            target = style.attributes.get("element")
-            if target is not None and target in ELEMENTS and "name" not in style.attributes:
-                self._warn_of_idle("This `style`", style.attributes, target, style)
-
-    def check_class(self, element: Element, name: str) -> None:
-        tag = element.tag
-        if name not in self._styles or tag not in ELEMENTS or tag in _EXEMPT:
-            return
-        if (tag, name) in self._reported:
-            return
-        self._reported.add((tag, name))
-        self._warn_of_idle(f'The style "{name}"', self._properties_of(name), tag, element)
-
-    def _warn_of_idle(
-        self, what: str, given: Mapping[str, str], tag: str, element: Element
-    ) -> None:
-        if idle := _find_ineffective(given, tag):
-            message = f"{what} gives `{tag}` {join_words(idle, 'and')}, which has no effect there"
-            self._findings.warn("no-effect", message, element.location)
-
-    def _properties_of(self, name: str) -> dict[str, str]:
-        """Return the attributes of a style merged with those it extends; cycles are reported elsewhere."""
-        found: dict[str, str] = {}
-        seen: set[str] = set()
-        while name in self._styles and name not in seen:
-            seen.add(name)
-            attributes = self._styles[name].attributes
-            found = {**attributes, **found}
-            name = attributes.get("extends", "")
-        return found
+def _properties_of(name: str, styles: Mapping[str, Element]) -> dict[str, str]:
+    """Return the attributes of a style merged with those it extends; cycles are reported elsewhere."""
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+    while name in styles and name not in seen:
+        seen.add(name)
+        attributes = styles[name].attributes
+        found = {**attributes, **found}
+        name = attributes.get("extends", "")
+    return found
 
 
 def _find_entry_styles(root: Element) -> frozenset[str]:

@@ -247,7 +247,7 @@ def _check_profile(root: Element) -> Iterator[Problem]:
         for attachment in root.elements("attachment"):
             message = (
                 f'`attachment` is not allowed with profile="{profile}"; '
-                f'use profile="{"pdf/a-4f" if profile.is_pdf2 else "pdf/a-3b"}"'
+                f'use profile="{"pdf/a-4f" if profiles.is_pdf2 else "pdf/a-3b"}"'
             )
             yield "profile-attachment", message, attachment
     advice = "a CMYK colour", "write it as #rrggbb or rgb(r g b)"

@@ -23,30 +23,29 @@ class EncodingError(Exception):
         self.column = column
 
 
-def decode_text(source: bytes, encoding: str | None) -> str:
-    """Decode bytes and strip the byte order mark, which overrides `encoding`; None means UTF-8.
+def decode_text(source: bytes, encoding: str | None, *, is_xml: bool = False) -> str:
+    """Decode bytes and strip the byte order mark, which overrides `encoding`.
+
+    None means UTF-8, or the encoding that XML declares, which one of a Content-Type overrides (RFC 7303, 3).
 
     Raises:
         EncodingError: the encoding is not accepted, or the bytes are not valid in it.
     """
     try:
-        return _decode(source, detect_text_codec(source, encoding))
+        codec = (detect_xml_codec if is_xml else detect_text_codec)(source, encoding)
     except UnacceptedEncodingError as error:
         raise EncodingError(str(error)) from None
-
-
-def decode_xml(source: bytes, charset: str | None) -> str:
-    """Decode XML and strip its byte order mark, which overrides `charset`; that overrides the XML declaration.
-
-    `charset` is that of a Content-Type (RFC 7303, 3).
-
-    Raises:
-        EncodingError: the encoding is not accepted, or the bytes are not valid in it.
-    """
     try:
-        return _decode(source, detect_xml_codec(source, charset))
-    except UnacceptedEncodingError as error:
-        raise EncodingError(str(error)) from None
+        return source.decode(codec).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line, column = position_after(source[: error.start].decode(codec, "replace"))
+        sent = " ".join(f"{byte:02x}" for byte in source[error.start : error.end][:4])
+        raise EncodingError(
+            f"The text is not valid {codec.upper()}: the byte {sent} at line {line}, column {column}"
+            " is not a character; save the text as UTF-8, or name its encoding",
+            line=line,
+            column=column,
+        ) from None
 
 
 def position_after(text: str) -> tuple[int, int]:
@@ -76,17 +75,3 @@ def drop_forbidden(text: str, report: Callable[[str, tuple[int, int]], object]) 
 def describe_forbidden(character: str) -> str:
     """Return the end of a message about a forbidden character."""
     return f"the character U+{ord(character):04X}, which is left out"
-
-
-def _decode(source: bytes, codec: str) -> str:
-    try:
-        return source.decode(codec).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line, column = position_after(source[: error.start].decode(codec, "replace"))
-        sent = " ".join(f"{byte:02x}" for byte in source[error.start : error.end][:4])
-        raise EncodingError(
-            f"The text is not valid {codec.upper()}: the byte {sent} at line {line}, column {column}"
-            " is not a character; save the text as UTF-8, or name its encoding",
-            line=line,
-            column=column,
-        ) from None

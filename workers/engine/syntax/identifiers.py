@@ -1,4 +1,4 @@
-"""Identifiers: language tags (BCP 47, RFC 5646, 2.2.9), addresses of links and images, and font families."""
+"""Identifiers: language tags (BCP 47, RFC 5646, 2.2.9), and addresses of links and images."""
 
 from __future__ import annotations
 
@@ -129,28 +129,3 @@ def _normalize_address(match: re.Match[str]) -> str:
     scheme = match[match.lastindex].lower()
     # RFC 3966, 5.1.1: the numbers of a telephone may be separated by hyphens.
     return scheme + match[0][len(scheme) :].replace(" ", "-" if scheme == "tel:" else "%20")
-
-
-# Bundled with the product (fonts/).
-FONT_FAMILIES: Final = (
-    *("Noto Sans", "Noto Serif", "JetBrains Mono"),
-    *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),
-    *("Noto Sans Tamil", "Noto Sans Thai"),
-    *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR"),
-    *("Noto Sans Symbols 2", "Liberation Sans"),
-)
-# Those of the package pressroom-fonts.
-FURTHER_FAMILIES: Final = (
-    *(
-        f"Noto Sans {name}"
-        for name in (
-            *("Armenian", "Syriac", "Thaana", "Gurmukhi", "Gujarati", "Telugu", "Kannada"),
-            *("Malayalam", "Sinhala", "Lao", "Myanmar", "Georgian", "Ethiopic", "Cherokee"),
-            *("Khmer", "Tifinagh", "Yi", "Vai"),
-        )
-    ),
-    *("Noto Serif Tibetan", "Noto Emoji"),
-)
-GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
-# Aliases of bundled families on other systems: accepted, but not listed in messages.
-OTHER_FAMILIES: Final = tuple(f"Noto Sans CJK {region}" for region in ("JP", "SC", "TC", "KR"))

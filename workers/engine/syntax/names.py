@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
-from itertools import product
+from itertools import product, starmap
 from typing import Final
 
 from workers.engine.einvoices import BY_NUMBER, TermPath
@@ -165,11 +165,10 @@ DATE_OR_INSTANT: Final = ValueType(
 )
 _PROFILES: Final = {
     str(profiles): profiles
-    for profiles in map(
-        ConformanceProfiles._make,
-        product((None, *ArchiveProfile), (None, *AccessibilityProfile), (None,)),
+    for profiles in starmap(
+        ConformanceProfiles, product((None, *ArchiveProfile), (None, *AccessibilityProfile))
     )
-    if len({profile.is_pdf2 for profile in profiles if profile is not None}) == 1
+    if any(profiles) and profiles.are_of_one_version
 } | {profile.value: ConformanceProfiles(print=profile) for profile in PrintProfile}
 PROFILE: Final = ValueType(
     f"{', '.join([name for name in _PROFILES if ' ' not in name])}, or an archive profile and one of "

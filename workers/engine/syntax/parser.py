@@ -14,7 +14,7 @@ from workers.engine.syntax.encodings import (
     FORBIDDEN_CODE,
     MAX_REPORTED,
     EncodingError,
-    decode_xml,
+    decode_text,
     describe_forbidden,
     drop_forbidden,
     position_after,
@@ -85,7 +85,7 @@ class _RefusedError(Exception):
 def _decode(source: bytes, charset: str | None) -> str:
     """Return the text without a byte order mark."""
     try:
-        return decode_xml(source, charset)
+        return decode_text(source, charset, is_xml=True)
     except EncodingError as error:
         raise _RefusedError("encoding", str(error), line=error.line, column=error.column) from None
 

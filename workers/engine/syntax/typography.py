@@ -6,7 +6,8 @@ The `font-variant-*` properties of CSS Fonts 4 §6 stand for feature tags.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from workers.engine.syntax.values import RelativeLength, ValueType, length
@@ -16,30 +17,32 @@ OPTICAL: Final = "optical"
 MAX_INITIAL_LINES: Final = 20
 MIN_GRID_STEP: Final = 4.0  # points
 _GRID_STEP: Final = length(low=MIN_GRID_STEP, high=200)
+
+
+def _several(
+    groups: Sequence[Mapping[str, Sequence[str]]], alone: Mapping[str, tuple[str, ...]]
+) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of words, at most one of each group, or of one that stands `alone`, into their values."""
+
+    def read(text: str) -> tuple[str, ...]:
+        if text in alone:
+            return alone[text]
+        words = text.split()
+        found = [[group[word] for word in words if word in group] for group in groups]
+        if not words or sum(map(len, found)) < len(words) or max(map(len, found)) > 1:
+            raise ValueError(text)
+        return tuple(value for each in found for values in each for value in values)
+
+    return read
+
+
 _ENDS: Final = ("allow-end", "force-end")
-_WORDS: Final = ("first", *_ENDS, "last")
-
-
-def read_hanging(text: str) -> tuple[str, ...]:
-    """Parse `hanging-punctuation` (CSS Text 4 §9.2), or `optical`, into sorted keywords.
-
-    Raises:
-        ValueError: a keyword is unknown or repeated, or two are mutually exclusive.
-    """
-    if text == "none":
-        return ()
-    if text == OPTICAL:
-        return (OPTICAL,)
-    words = text.split()
-    if not words or len(set(words)) != len(words) or not set(words) <= set(_WORDS):
-        raise ValueError(text)
-    if set(words) >= set(_ENDS):
-        raise ValueError(text)
-    return tuple(sorted(words))
-
-
-HANGING_KIND: Final = ValueType(
-    f"none, optical, or some of {', '.join(_WORDS)} (one of {' and '.join(_ENDS)})", read_hanging
+_HANGING: Final = tuple(
+    {word: (word,) for word in words} for words in (("first",), _ENDS, ("last",))
+)
+HANGING_KIND: Final = ValueType(  # CSS Text 4 §9.2
+    f"none, optical, or some of first, {', '.join(_ENDS)}, last (one of {' and '.join(_ENDS)})",
+    _several(_HANGING, {"none": (), OPTICAL: (OPTICAL,)}),
 )
 
 
@@ -146,20 +149,19 @@ POSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "sub": ("subs",),
     "super": ("sups",),
 }
-LIGATURES: Final[Mapping[str, tuple[str, ...]]] = {
-    "common-ligatures": ("liga", "clig"),
-    "discretionary-ligatures": ("dlig",),
-    "historical-ligatures": ("hlig",),
-    "contextual": ("calt",),
-}
-_NUMERIC_GROUPS: Final = (
-    {"lining-nums": "lnum", "oldstyle-nums": "onum"},
-    {"proportional-nums": "pnum", "tabular-nums": "tnum"},
-    {"diagonal-fractions": "frac", "stacked-fractions": "afrc"},
-    {"ordinal": "ordn"},
-    {"slashed-zero": "zero"},
+_LIGATURES: Final = (
+    {"common-ligatures": ("liga", "clig")},
+    {"discretionary-ligatures": ("dlig",)},
+    {"historical-ligatures": ("hlig",)},
+    {"contextual": ("calt",)},
 )
-NUMERIC: Final = tuple(word for group in _NUMERIC_GROUPS for word in group)
+_NUMERIC: Final = (
+    {"lining-nums": ("lnum",), "oldstyle-nums": ("onum",)},
+    {"proportional-nums": ("pnum",), "tabular-nums": ("tnum",)},
+    {"diagonal-fractions": ("frac",), "stacked-fractions": ("afrc",)},
+    {"ordinal": ("ordn",)},
+    {"slashed-zero": ("zero",)},
+)
 _FEATURE: Final = re.compile(r"(['\"])([A-Za-z0-9]{4})\1(?:\s+(on|off|\d{1,4}))?", re.ASCII)
 
 
@@ -219,41 +221,6 @@ VARIANT_PROPERTIES: Final = frozenset(
 )
 
 
-def read_numeric(text: str) -> tuple[str, ...]:
-    """Parse `font-variant-numeric` into tags (CSS Fonts 4 §6.7).
-
-    Raises:
-        ValueError: a keyword is unknown or repeated, or two are mutually exclusive.
-    """
-    if text == "normal":
-        return ()
-    words = text.split()
-    found = [
-        [group[word] for word in words if word in group]  # at most one of each group
-        for group in _NUMERIC_GROUPS
-    ]
-    tags = tuple(tag for group in found for tag in group)
-    if not tags or len(tags) != len(words) or any(len(group) > 1 for group in found):
-        raise ValueError(text)
-    return tags
-
-
-def read_ligatures(text: str) -> tuple[str, ...]:
-    """Parse `font-variant-ligatures` into tags (CSS Fonts 4 §6.4).
-
-    Raises:
-        ValueError: a keyword is unknown or repeated.
-    """
-    if text == "none":
-        return ()
-    if text == "normal":
-        return NORMAL_LIGATURES
-    words = text.split()
-    if not words or len(set(words)) != len(words) or not LIGATURES.keys() >= set(words):
-        raise ValueError(text)
-    return tuple(tag for word in words for tag in LIGATURES[word])
-
-
 def read_features(text: str) -> Features:
     """Parse `font-features`, in the syntax of `font-feature-settings` (CSS Fonts 4 §6.12).
 
@@ -275,11 +242,13 @@ def read_features(text: str) -> Features:
     return tuple(sorted(found.items()))
 
 
-NUMERIC_KIND: Final = ValueType(
-    f"normal, or some of {', '.join(NUMERIC)} that do not exclude each other", read_numeric
+NUMERIC_KIND: Final = ValueType(  # CSS Fonts 4 §6.7
+    f"normal, or some of {', '.join(chain(*_NUMERIC))} that do not exclude each other",
+    _several(_NUMERIC, {"normal": ()}),
 )
-LIGATURES_KIND: Final = ValueType(
-    f"normal, none, or some of {', '.join(LIGATURES)}", read_ligatures
+LIGATURES_KIND: Final = ValueType(  # CSS Fonts 4 §6.4
+    f"normal, none, or some of {', '.join(chain(*_LIGATURES))}",
+    _several(_LIGATURES, {"none": (), "normal": NORMAL_LIGATURES}),
 )
 FEATURES_KIND: Final = ValueType(
     f"normal, or at most {MAX_FEATURES} OpenType tags and values, such as 'ss01', 'cv05' 2, 'kern' off",

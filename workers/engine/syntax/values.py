@@ -19,8 +19,8 @@ from enum import StrEnum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from workers.engine.fonts import GENERIC_FAMILIES
 from workers.engine.syntax.identifiers import (
-    GENERIC_FAMILIES,
     LANGUAGE_TAG,
     find_web_address,
     read_language,
