@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from workers.engine.raster import MAX_PIXELS, MAX_SIDE, RasterFormat, bound_scale, rasterise
+from workers.engine.raster import MAX_PIXELS, MAX_SIDE, bound_scale, rasterise
 
 # As `write_pages` writes: the smallest page there is would do as well.
 PAGE = b"""%PDF-1.7
@@ -27,9 +27,9 @@ def page(width, height):
     return PAGE.replace(b"%s", f"{width} {height}".encode())
 
 
-@pytest.mark.parametrize("kind", RasterFormat)
-def test_a_page_is_drawn_on_white(kind):
-    raster = rasterise(page(20, 30), scale=2.0, file_format=kind)
+@pytest.mark.parametrize("is_webp", [False, True])
+def test_a_page_is_drawn_on_white(is_webp):
+    raster = rasterise(page(20, 30), scale=2.0, is_webp=is_webp)
     assert (raster.width, raster.height, raster.scale) == (40, 60, 2.0)
     drawn = Image.open(io.BytesIO(raster.data)).convert("RGB")
     assert drawn.size == (40, 60)
@@ -41,8 +41,8 @@ def test_a_page_is_drawn_on_white(kind):
 def test_both_formats_have_the_same_pixels_whatever_the_width(width):
     """Lines of pixels are not aligned in memory."""
     drawn = [
-        Image.open(io.BytesIO(rasterise(page(width, 30), scale=1.0, file_format=kind).data))
-        for kind in RasterFormat
+        Image.open(io.BytesIO(rasterise(page(width, 30), scale=1.0, is_webp=is_webp).data))
+        for is_webp in (False, True)
     ]
     png, webp = (picture.convert("RGB") for picture in drawn)
     assert png.tobytes() == webp.tobytes()
@@ -52,7 +52,7 @@ def test_both_formats_have_the_same_pixels_whatever_the_width(width):
 
 
 def test_a_png_has_its_three_chunks_and_right_sums():
-    data = rasterise(page(3, 5), scale=1.0, file_format=RasterFormat.PNG).data
+    data = rasterise(page(3, 5), scale=1.0).data
     at, names = 8, []
     while at < len(data):
         size = int.from_bytes(data[at : at + 4])
@@ -67,7 +67,7 @@ def test_a_png_has_its_three_chunks_and_right_sums():
     ("width", "height"), [(14_400, 14_400), (14_400, 3), (3, 14_400), (1_000_000, 0.001)]
 )
 def test_a_page_of_any_size_is_drawn_within_the_bounds(width, height):
-    raster = rasterise(page(width, height), scale=8.0, file_format=RasterFormat.PNG)
+    raster = rasterise(page(width, height), scale=8.0)
     assert raster.width * raster.height <= MAX_PIXELS
     assert 1 <= raster.width <= MAX_SIDE
     assert 1 <= raster.height <= MAX_SIDE

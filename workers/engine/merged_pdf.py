@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 import pikepdf
+from msgspec import structs
 
 from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
@@ -187,6 +188,14 @@ def sort_parts(
     Return the number of pages of each file. `marks` are drawn with the place of each sheet in the run; each
     page of a copy says that it is one. Covers have no marks.
     """
+    draw = _make_drawer(marks, is_duplex=is_duplex, is_copy=is_copy)
+    metadata = ports.Metadata(options=options)
+    return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw)
+
+
+def _make_drawer(
+    marks: SheetMarks | None, *, is_duplex: bool, is_copy: bool = False
+) -> merging.DrawMarks:
     pages_of_sheet = 2 if is_duplex else 1
 
     def draw(placement: Placement, page: int, width: float, height: float) -> bytes:
@@ -204,8 +213,7 @@ def sort_parts(
             )
         return drawn
 
-    metadata = ports.Metadata(options=options)
-    return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw)
+    return draw
 
 
 def measure_documents(
@@ -214,24 +222,18 @@ def measure_documents(
     """Return what each document of a part, of so many pages, adds to a file that `sort_parts` writes at most; see
     `finish.merging.measure_documents`.
     """
+    draw = _make_drawer(marks, is_duplex=is_duplex)
 
-    def draw(placement: Placement, page: int, width: float, height: float) -> bytes:
-        if marks is None or (is_duplex and page % 2 == 0):
-            return b""
-        drawn = write_marks(
-            marks,
-            number=_HIGHEST,
-            sequence=_HIGHEST,
-            sheet=page,
-            sheets=placement.pages,
-            feeders=(1, 2, 3, 4),
-            page_height=height,
-        )
+    def draw_longest(placement: Placement, page: int, width: float, height: float) -> bytes:
+        drawn = draw(placement, page, width, height)
         return drawn + b" " * (len(drawn) // 4)  # other numbers may need more
 
-    placements = [Placement(0, 1, each) for each in pages]
+    last = Placement(0, 1, 0, _HIGHEST, _HIGHEST, feeders=(1, 2, 3, 4))
+    placements = [structs.replace(last, pages=each, sheets=each) for each in pages]
     with pikepdf.open(BytesIO(part)) as opened:
-        return merging.measure_documents(opened, placements, is_duplex=is_duplex, draw_marks=draw)
+        return merging.measure_documents(
+            opened, placements, is_duplex=is_duplex, draw_marks=draw_longest
+        )
 
 
 def _check_mergeable(document: Document, *, is_draft: bool) -> None:

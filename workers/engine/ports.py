@@ -211,11 +211,6 @@ class ArchiveProfile(StrEnum):
         """
         return self.value[len("pdf/a-4") :].upper()
 
-    @property
-    def is_pdf2(self) -> bool:
-        """Whether files are of PDF 2.0 (ISO 32000-2)."""
-        return self.part >= 4
-
 
 class AccessibilityProfile(StrEnum):
     """The supported parts of PDF/UA (ISO 14289)."""
@@ -228,21 +223,11 @@ class AccessibilityProfile(StrEnum):
         """The part of ISO 14289."""
         return int(self.value[-1])
 
-    @property
-    def is_pdf2(self) -> bool:
-        """Whether files are of PDF 2.0 (ISO 32000-2)."""
-        return self.part >= 2
-
 
 class PrintProfile(StrEnum):
     """The supported parts of PDF/X (ISO 15930)."""
 
     PDF_X_4 = "pdf/x-4"
-
-    @property
-    def is_pdf2(self) -> bool:
-        """Whether files are of PDF 2.0 (ISO 32000-2)."""
-        return False
 
 
 class ConformanceProfiles(NamedTuple):
@@ -265,7 +250,19 @@ class ConformanceProfiles(NamedTuple):
     @property
     def is_pdf2(self) -> bool:
         """Whether files are of PDF 2.0 (ISO 32000-2)."""
-        return any(profile is not None and profile.is_pdf2 for profile in self)
+        return any(self._versions)
+
+    @property
+    def are_of_one_version(self) -> bool:
+        """Whether one file can conform to all of them."""
+        return len(set(self._versions)) < 2
+
+    @property
+    def _versions(self) -> list[bool]:
+        """Whether the files of each standard are of PDF 2.0."""
+        archive, accessibility, _ = self
+        archives = [] if archive is None else [archive.part >= 4]
+        return archives if accessibility is None else [*archives, accessibility.part >= 2]
 
 
 NO_PROFILES: Final = ConformanceProfiles()

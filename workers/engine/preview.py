@@ -23,7 +23,7 @@ from workers.engine.ports import (
     StageObserver,
     ignore_stage,
 )
-from workers.engine.raster import Raster, RasterFormat, rasterise
+from workers.engine.raster import Raster, rasterise
 from workers.engine.syntax.checks import check_usage
 
 MAX_BOXES: Final = 5_000  # of one page; dense pages have some hundred
@@ -148,9 +148,8 @@ def _write_page(page: LaidOutPage, preview_options: PreviewOptions) -> tuple[byt
     pdf = write_pages(LaidOutDocument([page], []), replace(PART, is_draft=is_file))
     if is_file:
         return pdf, None
-    raster = rasterise(
-        pdf, scale=preview_options.scale, file_format=RasterFormat(preview_options.format.value)
-    )
+    is_webp = preview_options.format is PageFormat.WEBP
+    raster = rasterise(pdf, scale=preview_options.scale, is_webp=is_webp)
     return raster.data, raster
 
 

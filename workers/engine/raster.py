@@ -7,7 +7,6 @@ import io
 import struct
 import zlib
 from dataclasses import dataclass
-from enum import StrEnum
 from math import sqrt
 from typing import Final
 
@@ -26,13 +25,6 @@ _RGB_OF_8_BITS: Final = (8, 2, 0, 0, 0)  # depth, colour type, then compression,
 _WEBP_METHOD: Final = 1  # method 0 is slower, for four times the bytes
 
 
-class RasterFormat(StrEnum):
-    """The lossless file formats of rasterised pages."""
-
-    PNG = "png"
-    WEBP = "webp"
-
-
 @dataclass(frozen=True, slots=True)
 class Raster:
     """A rasterised page: a PNG or WebP file, its size in pixels, and its scale in pixels per point."""
@@ -43,8 +35,8 @@ class Raster:
     scale: float
 
 
-def rasterise(pdf: bytes, *, scale: float, file_format: RasterFormat) -> Raster:
-    """Rasterise the first page of an unencrypted PDF on white.
+def rasterise(pdf: bytes, *, scale: float, is_webp: bool = False) -> Raster:
+    """Rasterise the first page of an unencrypted PDF on white, as a lossless PNG or WebP file.
 
     `scale` is in pixels per point. It is reduced to stay within `MAX_PIXELS` and `MAX_SIDE`.
     """
@@ -54,7 +46,7 @@ def rasterise(pdf: bytes, *, scale: float, file_format: RasterFormat) -> Raster:
         scale = bound_scale(scale, *page.get_size())
         lines = _PngLines()
         page.render(scale=scale, rev_byteorder=True, bitmap_maker=lines.make_bitmap)
-        data = _write_png(lines) if file_format is RasterFormat.PNG else _write_webp(lines)
+        data = (_write_webp if is_webp else _write_png)(lines)
         return Raster(data, lines.width, lines.height, scale)
 
 

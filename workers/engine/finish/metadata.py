@@ -107,21 +107,23 @@ def list_information(metadata: Metadata) -> dict[str, str]:
     return {name: _clean(value) for name, value in entries.items() if value}
 
 
+_ANY_LANGUAGE: Final = ' xml:lang="x-default"'
+
+
 def write_xmp_packet(metadata: Metadata, conformance: str = "") -> bytes:
     """Return the XMP packet (ISO 16684-1)."""
     properties = [
-        _alternatives("dc:title", metadata.info.title),
-        _sequence("dc:creator", metadata.info.author),
-        _alternatives("dc:description", metadata.info.subject),
+        _several("Alt", "dc:title", [metadata.info.title], _ANY_LANGUAGE),
+        _several("Seq", "dc:creator", [metadata.info.author]),
+        _several("Alt", "dc:description", [metadata.info.subject], _ANY_LANGUAGE),
         _simple("pdf:Keywords", metadata.info.keywords),
         _simple("pdf:Producer", PRODUCER),
-        _bag("dc:language", [metadata.info.lang]),
+        _several("Bag", "dc:language", [metadata.info.lang]),
         _simple("pressroom:template", metadata.options.template_id),
         _simple("pressroom:templateVersion", metadata.options.template_version),
         _simple("pressroom:templateSha256", metadata.options.template_sha256),
-        _bag(
-            "pressroom:builtOn",
-            [" ".join(link) for link in sorted(metadata.options.built_on.items())],
+        _several(
+            "Bag", "pressroom:builtOn", map(" ".join, sorted(metadata.options.built_on.items()))
         ),
         _simple("pressroom:payloadSha256", metadata.payload_sha256),
         _simple("pressroom:draft", "true" if metadata.options.is_draft else "false"),
@@ -135,21 +137,10 @@ def _simple(name: str, value: str | int | None) -> str:
     return "" if value in ("", None) else f"<{name}>{_text(str(value))}</{name}>"
 
 
-def _alternatives(name: str, value: str) -> str:
-    if not value:
-        return ""
-    return (
-        f'<{name}><rdf:Alt><rdf:li xml:lang="x-default">{_text(value)}</rdf:li></rdf:Alt></{name}>'
-    )
-
-
-def _sequence(name: str, value: str) -> str:
-    return f"<{name}><rdf:Seq><rdf:li>{_text(value)}</rdf:li></rdf:Seq></{name}>" if value else ""
-
-
-def _bag(name: str, values: Iterable[str]) -> str:
-    items = "".join(f"<rdf:li>{_text(value)}</rdf:li>" for value in values)
-    return f"<{name}><rdf:Bag>{items}</rdf:Bag></{name}>" if items else ""
+def _several(kind: str, name: str, values: Iterable[str], about: str = "") -> str:
+    """Return an array of values that are not empty: of a `kind` Alt, Bag or Seq."""
+    items = "".join(f"<rdf:li{about}>{_text(value)}</rdf:li>" for value in values if value)
+    return f"<{name}><rdf:{kind}>{items}</rdf:{kind}></{name}>" if items else ""
 
 
 def _text(value: str) -> str:
@@ -229,16 +220,16 @@ def describe_conformance(profiles: ConformanceProfiles, attachments: Iterable[At
     described, schemas = "", [PROVENANCE_SCHEMA]
     if archive is not None:
         level = {"conformance": archive.level} if archive.level else {}
-        year = {"rev": "2020"} if archive.is_pdf2 else {}
+        year = {"rev": "2020"} if profiles.is_pdf2 else {}
         properties = {"part": str(archive.part), **year, **level}
         described += _describe_standard("pdfaid", _ARCHIVE_NAMESPACE, properties)
     if accessibility is not None:
         schemas.append(ACCESSIBILITY_SCHEMA)
-        year = {"rev": "2024"} if accessibility.is_pdf2 else {}
+        year = {"rev": "2024"} if profiles.is_pdf2 else {}
         properties = {"part": str(accessibility.part), **year}
         described += _describe_standard("pdfuaid", ACCESSIBILITY_SCHEMA.namespace, properties)
-        described += _WELL_TAGGED if accessibility.is_pdf2 else ""
-    if archive is None or archive.is_pdf2:
+        described += _WELL_TAGGED if profiles.is_pdf2 else ""
+    if archive is None or profiles.is_pdf2:
         return described
     invoice = next((one for one in attachments if one.invoice_level), None)
     if invoice is None:
