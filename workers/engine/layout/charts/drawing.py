@@ -7,7 +7,7 @@ right-to-left documents the pen mirrors `x` and the anchors of texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import groupby, pairwise
@@ -16,11 +16,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from workers.engine.characters import cut_to_width
 from workers.engine.diagnostics import Severity
-from workers.engine.layout.context import Fonts, PageCanvas
+from workers.engine.layout.context import Fonts, LayoutProblem, PageCanvas, shorten_value
 from workers.engine.layout.display import Owner, Path, Restore, Save, Stroke, Subpath
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.lines.fragments import GlyphStyle, InlineFragment
-from workers.engine.tree.nodes import Chart
+from workers.engine.tree.nodes import Chart, Source
 from workers.engine.tree.styles.computed import TextStyle
 from workers.engine.units import (
     BLACK,
@@ -126,7 +126,7 @@ class Pen:
     def __init__(
         self, canvas: PageCanvas, x: float, y: float, width: float, *, owner: Owner, is_rtl: bool
     ) -> None:
-        self._canvas = canvas
+        self.canvas = canvas
         self._x, self._y, self._width = x, y, width
         self._owner, self._is_rtl = owner, is_rtl
         self.texts: dict[str, None] = {}
@@ -140,7 +140,7 @@ class Pen:
     ) -> None:
         """Draw a straight line; `dash` is in points."""
         place = (*self.to_page(*start), *self.to_page(*end))
-        self._canvas.items.append(Stroke(*place, width, color, self._owner, tuple(dash)))
+        self.canvas.items.append(Stroke(*place, width, color, self._owner, tuple(dash)))
 
     def fill(self, subpaths: Iterable[Subpath], color: Color) -> None:
         """Fill subpaths."""
@@ -173,7 +173,7 @@ class Pen:
             phrase = tuple(_colored(part, color) for part in phrase)
         place, y = self.to_page(x, baseline)
         fraction = 1 - anchor.value if self._is_rtl else anchor.value
-        items = self._canvas.items
+        items = self.canvas.items
         if rotation:
             items.append(Save(rotate=(-rotation if self._is_rtl else rotation, place, y)))
         items += phrase_items(phrase, place - width * fraction, y, self._owner)
@@ -182,11 +182,11 @@ class Pen:
 
     def begin_opacity_group(self, opacity: float) -> None:
         """Start a translucent group; `end_opacity_group` ends it."""
-        self._canvas.items.append(Save(opacity=opacity))
+        self.canvas.items.append(Save(opacity=opacity))
 
     def end_opacity_group(self) -> None:
         """End the group of `begin_opacity_group`."""
-        self._canvas.items.append(Restore())
+        self.canvas.items.append(Restore())
 
     def _place(self, points: tuple[float, ...]) -> tuple[float, ...]:
         """Return the page coordinates of a point, or of the points of a curve."""
@@ -200,7 +200,7 @@ class Pen:
     ) -> None:
         placed = tuple([tuple(map(self._place, path)) for path in subpaths])
         if placed:
-            self._canvas.items.append(Path(placed, color, self._owner, width, dash))
+            self.canvas.items.append(Path(placed, color, self._owner, width, dash))
 
 
 def _colored(fragment: InlineFragment, color: Color) -> InlineFragment:
@@ -451,37 +451,15 @@ def symbol_width(entry: LegendEntry, size: float) -> float:
     return (LINE_SYMBOL_WIDTH if entry.line_width else _SWATCH) * size
 
 
-def fit_legend(
-    entries: Sequence[LegendEntry], width: float, height: float, label_style: LabelStyle
-) -> list[LegendEntry]:
-    """Return the first entries of a legend, those that take at most half of a height."""
-    max_rows = max(int(height * _MAX_HEIGHT_FRACTION / (label_style.line_height * _LEADING)), 1)
-    rows = _rows(entries, width, label_style)[:max_rows]
-    return list(entries[: sum(map(len, rows))])
+# The entries of each row of a legend, with their places and their names as far as they fit.
+LegendRows = list[list[tuple[float, str, LegendEntry]]]
 
 
-def legend_height(entries: Sequence[LegendEntry], width: float, label_style: LabelStyle) -> float:
-    """Return the height of a legend in rows, in points."""
-    return len(_rows(entries, width, label_style)) * label_style.line_height * _LEADING
-
-
-def draw_legend(
-    pen: Pen, entries: Sequence[LegendEntry], top: float, width: float, label_style: LabelStyle
-) -> None:
-    """Draw a legend in rows, from the start side."""
-    height = label_style.line_height * _LEADING
-    for at, row in enumerate(_rows(entries, width, label_style)):
-        middle = top + at * height + height / 2
-        for x, text, entry in row:
-            draw_symbol(pen, entry, x, middle, label_style.size)
-            place = x + symbol_width(entry, label_style.size) + _GAP * label_style.size
-            pen.text(place, middle + label_style.cap_height / 2, text, label_style)
-
-
-def _rows(
+def legend_rows(
     entries: Sequence[LegendEntry], width: float, label_style: LabelStyle
-) -> list[list[tuple[float, str, LegendEntry]]]:
-    rows: list[list[tuple[float, str, LegendEntry]]] = [[]]
+) -> LegendRows:
+    """Return a legend in rows of at most a width, from the start side."""
+    rows: LegendRows = [[]]
     x = 0.0
     for entry in entries:
         symbol = symbol_width(entry, label_style.size) + _GAP * label_style.size
@@ -493,6 +471,11 @@ def _rows(
         rows[-1].append((x, text, entry))
         x += used + _PITCH * label_style.size
     return rows
+
+
+def legend_height(rows: LegendRows, label_style: LabelStyle) -> float:
+    """Return the height of a legend, in points."""
+    return len(rows) * label_style.line_height * _LEADING
 
 
 LINE_WIDTH: Final = 1.4
@@ -515,7 +498,7 @@ class ChartDrawing:
     label_style: LabelStyle
     width: float
     height: float
-    report_problem: Callable[[str, str, str, Severity], None]
+    chain: tuple[Source, ...]  # of the chart, for problems
 
     @property
     def ink(self) -> Color:
@@ -532,13 +515,16 @@ class ChartDrawing:
         """The colour of grid lines."""
         return tint_color(self.ink, 0.16)
 
-    def report(self, code: str, what: str, advice: str) -> None:
+    def report(
+        self, code: str, what: str, advice: str, severity: Severity = Severity.WARNING
+    ) -> None:
         """Report data that are not visible, or not at their place."""
-        self.report_problem(code, what, advice, Severity.WARNING)
+        about = shorten_value(self.chart.alt)
+        self.pen.canvas.report(LayoutProblem(code, what, advice, self.chain, about, severity))
 
     def refuse(self, what: str, advice: str, code: str = "chart-too-dense") -> None:
         """Report why the chart is not drawn."""
-        self.report_problem(code, what, advice, Severity.ERROR)
+        self.report(code, what, advice, Severity.ERROR)
 
 
 def make_entries(
@@ -596,17 +582,24 @@ def place_legend(
 ) -> tuple[float, float]:
     """Draw a legend above or below the chart; return top and bottom of the remaining space."""
     label_style = drawing.label_style
-    fitting = fit_legend(entries, drawing.width, bottom - top, label_style)
-    if len(fitting) < len(entries):
+    rows = legend_rows(entries, drawing.width, label_style)
+    pitch = label_style.line_height * _LEADING
+    fitting = rows[: max(int((bottom - top) * _MAX_HEIGHT_FRACTION / pitch), 1)]
+    left_out = len(entries) - sum(map(len, fitting))
+    if left_out:
         drawing.report(
             LABELS,
-            f"{len(entries) - len(fitting)} of the {len(entries)} names of the legend are left out",
+            f"{left_out} of the {len(entries)} names of the legend are left out",
             "Make the chart larger, or group small ones.",
         )
     gap = 0.4 * label_style.size
-    used = legend_height(fitting, drawing.width, label_style) + gap
-    if drawing.chart.legend == "bottom":
-        draw_legend(drawing.pen, fitting, bottom - used + gap, drawing.width, label_style)
-        return top, bottom - used
-    draw_legend(drawing.pen, fitting, top, drawing.width, label_style)
-    return top + used, bottom
+    used = legend_height(fitting, label_style) + gap
+    is_below = drawing.chart.legend == "bottom"
+    middle = (bottom - used + gap if is_below else top) + pitch / 2
+    for row in fitting:
+        for x, text, entry in row:
+            draw_symbol(drawing.pen, entry, x, middle, label_style.size)
+            place = x + symbol_width(entry, label_style.size) + _GAP * label_style.size
+            drawing.pen.text(place, middle + label_style.cap_height / 2, text, label_style)
+        middle += pitch
+    return (top, bottom - used) if is_below else (top + used, bottom)

@@ -29,6 +29,7 @@ from workers.engine.layout.charts.drawing import (
     draw_title,
     fill_with_entry,
     legend_height,
+    legend_rows,
     make_entries,
     marker,
     place_legend,
@@ -83,16 +84,6 @@ _SHARE_STEP: Final = Decimal("0.01")
 _SMALL: Final = 300  # a scatter chart with more points has smaller markers
 
 
-class PlotInsets(NamedTuple):
-    """Space in points between the plot and its labels, for values written beyond marks."""
-
-    left: float = 0.0
-    right: float = 0.0
-    top: float = 0.0
-    bottom: float = 0.0
-
-
-NO_INSETS: Final = PlotInsets()
 _NO_AREA: Final = PlotArea(0.0, 0.0, 0.0, 0.0)
 
 
@@ -100,8 +91,9 @@ _NO_AREA: Final = PlotArea(0.0, 0.0, 0.0, 0.0)
 class Plot:
     """Parts of a chart with axes; values run to the right if it `is_horizontal`.
 
-    `area` and `order`, the numbers of the records along their axis with their fractions of it, are
-    known once space is allocated. Without a stack the values are stacks from zero.
+    `area`, `frame`, which has room for values beyond the marks, and `order`, the numbers of the records
+    along their axis with their fractions of it, are known once space is allocated. Without a stack the
+    values are stacks from zero.
     """
 
     drawing: ChartDrawing
@@ -111,8 +103,8 @@ class Plot:
     stacks: list[list[StackedValue]]
     entries: list[LegendEntry]
     is_direct: bool = False
-    insets: PlotInsets = NO_INSETS
     area: PlotArea = _NO_AREA
+    frame: PlotArea = _NO_AREA
     order: Sequence[tuple[int, float]] = ()
 
     @property
@@ -397,7 +389,6 @@ class _Slice(NamedTuple):
     entry: LegendEntry
     start: float
     end: float
-    text: str
     share: str
 
     @property
@@ -425,8 +416,7 @@ def draw_pie(drawing: ChartDrawing) -> None:
     bottom = drawing.height
     beside = _find_radius_beside(drawing, slices, (top, bottom)) if chart.legend == "auto" else 0.0
     if slices and not beside and chart.legend != "none":
-        entries = [each.entry._replace(label=_label_of(each, drawing)) for each in slices]
-        top, bottom = place_legend(drawing, entries, top, bottom)
+        top, bottom = place_legend(drawing, [each.entry for each in slices], top, bottom)
     radius = beside or max(min(drawing.width, bottom - top), 0.0) / 2
     center = (drawing.width / 2, (top + bottom) / 2)
     _draw_slices(drawing, slices, center, radius)
@@ -451,7 +441,8 @@ def _slices(drawing: ChartDrawing) -> list[_Slice]:
             continue
         end = angle + float(amount / total) * 2 * pi
         share = _write_share(chart, amount / total)
-        slices.append(_Slice(entry, angle, end, entry.label, share))
+        name = f"{entry.label} {share}".strip() if chart.shows_values else entry.label
+        slices.append(_Slice(entry._replace(label=name), angle, end, share))
         angle = end
     return slices
 
@@ -482,10 +473,6 @@ def _draw_slices(drawing: ChartDrawing, slices: list[_Slice], center: Point, rad
 # --- names ----------------------------------------------------------------------------------------------
 
 
-def _label_of(each: _Slice, drawing: ChartDrawing) -> str:
-    return f"{each.text} {each.share}".strip() if drawing.chart.shows_values else each.text
-
-
 class _Leader(NamedTuple):
     """A label beside the pie, with the line that leads to it."""
 
@@ -506,26 +493,17 @@ def _find_radius_beside(
     sides = [each.is_on_start_side for each in slices]
     if max(sides.count(True), sides.count(False)) * label_style.line_height > height:
         return 0.0
-    entries = [each.entry._replace(label=_label_of(each, drawing)) for each in slices]
-    rows = legend_height(entries, drawing.width, label_style)
+    entries = [each.entry for each in slices]
+    rows = legend_height(legend_rows(entries, drawing.width, label_style), label_style)
     least = _MIN_RELATIVE_DIAMETER * min(drawing.width, height - rows)
-    diameter = _diameter_beside(drawing, slices, height)
+    names = label_style.widest(entry.label for entry in entries) + 2 * _ELBOW * label_style.size
+    diameter = max(min(drawing.width - 2 * names, height - label_style.size), 0.0)
     while diameter > 0 and diameter >= least:
         leaders = _find_leaders(drawing, slices, diameter / 2, room)
         if all(leader.is_clear for leader in leaders):
             return diameter / 2
         diameter *= _SMALLER
     return 0.0
-
-
-def _diameter_beside(drawing: ChartDrawing, slices: list[_Slice], height: float) -> float:
-    label_style = drawing.label_style
-    names = 2 * (_names_width(drawing, slices) + 2 * _ELBOW * label_style.size)
-    return max(min(drawing.width - names, height - label_style.size), 0.0)
-
-
-def _names_width(drawing: ChartDrawing, slices: list[_Slice]) -> float:
-    return drawing.label_style.widest(_label_of(each, drawing) for each in slices)
 
 
 def _find_leaders(
@@ -577,8 +555,7 @@ def _draw_name(drawing: ChartDrawing, leader: _Leader) -> None:
     anchor = TextAnchor.END if is_start else TextAnchor.START
     text_x = x + (-1 if is_start else 1) * 0.3 * label_style.size
     baseline = y + label_style.cap_height / 2
-    text = _label_of(leader.slice, drawing)
-    drawing.pen.text(text_x, baseline, text, label_style, anchor=anchor)
+    drawing.pen.text(text_x, baseline, leader.slice.entry.label, label_style, anchor=anchor)
 
 
 def _write_shares(

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.characters import ELLIPSIS
-from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import outer_widths, resolve_box, with_own_width
 from workers.engine.layout.charts import marks
 from workers.engine.layout.charts.axes import (
@@ -45,24 +44,15 @@ from workers.engine.layout.charts.drawing import (
     split_gaps,
     symbol_width,
 )
-from workers.engine.layout.charts.marks import (
-    NO_INSETS,
-    Plot,
-    PlotInsets,
-    StackedValue,
-    draw_pie,
-    stack,
-)
+from workers.engine.layout.charts.marks import Plot, StackedValue, draw_pie, stack
 from workers.engine.layout.context import (
     Fragment,
     LayoutContext,
-    LayoutProblem,
     PageCanvas,
     Rectangle,
     Region,
     Resume,
     UnbrokenFragment,
-    shorten_value,
 )
 from workers.engine.layout.display import GlyphRun
 from workers.engine.layout.elements.figures import place_figure
@@ -257,30 +247,38 @@ def _allocate_space(plot: Plot, top: float, bottom: float) -> tuple[list[Tick], 
         else label_style.size / 2
     )
     labels = AxisLabels([], 0.0)
-    left, right = 0.0, drawing.width
     ticks: list[Tick] = []
+    frame = PlotArea(0.0, top, drawing.width, bottom)
+    before = after = 0.0  # for values beyond the marks
     for attempt in range(_ATTEMPTS):  # labels of one axis reduce the space of the other
-        inside = plot.insets.top + plot.insets.bottom
-        ticks = plot.vertical_axis.vertical_ticks(
-            max(bottom - bottom_margin - top - inside, 1.0), label_style, room
-        )
+        frame = frame._replace(bottom=bottom - bottom_margin)
+        length = max(_inside(plot, frame, before, after).height, 1.0)
+        ticks = plot.vertical_axis.vertical_ticks(length, label_style, room)
         used = 0.0
         if plot.vertical_axis.spec.has_labels:
             used = label_style.widest(line for tick in ticks for line in tick.lines) + gap
         left, right = _sides(plot, used)
-        room_inside = right - left, bottom - bottom_margin - top
-        left, right = left + plot.insets.left, right - plot.insets.right
-        space = HorizontalSpace(left, max(right, left + 1.0), drawing.width, drawing.height)
+        frame = frame._replace(left=left, right=right)
+        area = _inside(plot, frame, before, after)
+        space = HorizontalSpace(
+            area.left, max(area.right, area.left + 1.0), drawing.width, drawing.height
+        )
         labels = plot.horizontal_axis.horizontal_ticks(space, label_style)
         if plot.horizontal_axis.spec.has_labels:
             bottom_margin = labels.height + gap
         if attempt < _ATTEMPTS - 1:
             # With less space the ticks are others, which may need less again: it only grows.
-            insets = _find_insets(plot, *room_inside)
-            plot.insets = PlotInsets(*map(max, plot.insets, insets))
-    lower = bottom - bottom_margin - plot.insets.bottom
-    plot.area = PlotArea(left, top + plot.insets.top, right, lower)
+            before, after = map(max, (before, after), _fit_values(plot, frame))
+    plot.frame = frame._replace(bottom=bottom - bottom_margin)
+    plot.area = _inside(plot, plot.frame, before, after)
     return ticks, labels
+
+
+def _inside(plot: Plot, frame: PlotArea, before: float, after: float) -> PlotArea:
+    """Return what is left of a frame without some space at both ends of the axis of values."""
+    if plot.is_horizontal:
+        return frame._replace(left=frame.left + before, right=frame.right - after)
+    return frame._replace(top=frame.top + after, bottom=frame.bottom - before)
 
 
 def _sides(plot: Plot, used: float) -> tuple[float, float]:
@@ -290,19 +288,6 @@ def _sides(plot: Plot, used: float) -> tuple[float, float]:
     if plot.is_direct:
         right -= _names_width(plot)
     return left, right
-
-
-def _find_insets(plot: Plot, width: float, height: float) -> PlotInsets:
-    """Return the space that values beyond the marks need where the axis ends too near to them."""
-    chart = plot.drawing.chart
-    if not chart.shows_values or (chart.kind in _BANDED and chart.stack != "none"):
-        return NO_INSETS
-    needs = list(_find_needs(plot))
-    if plot.is_horizontal:
-        before, after = _fit_values(needs, width)
-        return PlotInsets(left=before, right=after)
-    before, after = _fit_values(needs, height)
-    return PlotInsets(top=after, bottom=before)
 
 
 def _find_needs(plot: Plot) -> Iterator[tuple[float, float, bool]]:
@@ -323,12 +308,13 @@ def _find_needs(plot: Plot) -> Iterator[tuple[float, float, bool]]:
             yield plot.value_axis.fraction(part[1]), need, is_below
 
 
-def _fit_values(needs: Sequence[tuple[float, float, bool]], length: float) -> tuple[float, float]:
-    """Return the space before and after an axis of a length, both included in it.
-
-    Each need is the place of a value as a fraction of the axis, the points that its text takes there,
-    and whether that is before the value.
-    """
+def _fit_values(plot: Plot, frame: PlotArea) -> tuple[float, float]:
+    """Return the space that values beyond the marks need before and after the axis of values."""
+    chart = plot.drawing.chart
+    if not chart.shows_values or (chart.kind in _BANDED and chart.stack != "none"):
+        return 0.0, 0.0
+    needs = list(_find_needs(plot))
+    length = frame.width if plot.is_horizontal else frame.height
     before = after = 0.0
     for _ in range(3):  # the axis gets shorter, and its ends nearer to the values
         axis = max(length - before - after, 1.0)
@@ -352,7 +338,7 @@ def _draw_grid(plot: Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
     if _has_grid(plot, plot.horizontal_axis):
         for tick in labels.ticks:
             x = area.left + tick.fraction * area.width
-            pen.line((x, area.top), (x, area.bottom + plot.insets.bottom), GRID, color)
+            pen.line((x, area.top), (x, plot.frame.bottom), GRID, color)
 
 
 def _has_grid(plot: Plot, axis: Axis) -> bool:
@@ -388,12 +374,12 @@ def _draw_base(plot: Plot) -> None:
     y = area.bottom - zero * area.height
     pen.line((area.left, y), (area.right, y), RULE, color)
     if zero and not isinstance(plot.x_axis, BandAxis):  # base line of the ticks
-        y = area.bottom + plot.insets.bottom
+        y = plot.frame.bottom
         pen.line((area.left, y), (area.right, y), RULE, color)
 
 
 def _write_vertical_labels(plot: Plot, ticks: Sequence[Tick]) -> None:
-    label_style, pen, area = plot.drawing.label_style, plot.drawing.pen, plot.area
+    label_style, pen = plot.drawing.label_style, plot.drawing.pen
     gap = _GAP * label_style.size
     is_end = _stands_at_end(plot)
     # Labels are aligned with the axis.
@@ -403,21 +389,21 @@ def _write_vertical_labels(plot: Plot, ticks: Sequence[Tick]) -> None:
         for at, line in enumerate(tick.lines):
             baseline = first + at * label_style.line_height + label_style.cap_height / 2
             if is_end:
-                pen.text(area.right + plot.insets.right + gap, baseline, line, label_style)
+                pen.text(plot.frame.right + gap, baseline, line, label_style)
             else:
-                x = area.left - plot.insets.left - gap
+                x = plot.frame.left - gap
                 pen.text(x, baseline, line, label_style, anchor=TextAnchor.END)
 
 
 def _write_horizontal_labels(plot: Plot, labels: AxisLabels) -> None:
     drawing, label_style, area = plot.drawing, plot.drawing.label_style, plot.area
-    top = area.bottom + plot.insets.bottom + _GAP * label_style.size
+    top = plot.frame.bottom + _GAP * label_style.size
     space = HorizontalSpace(area.left, area.right, drawing.width, drawing.height)
     has_ticks = not isinstance(plot.horizontal_axis, BandAxis) and not plot.is_horizontal
     for tick in labels.ticks:
         x = area.left + tick.fraction * area.width
         if has_ticks:
-            y = area.bottom + plot.insets.bottom
+            y = plot.frame.bottom
             drawing.pen.line((x, y), (x, y + _TICK), RULE, drawing.rule)
         if labels.rotation:
             down = top + label_style.cap_height * 0.7
@@ -552,12 +538,7 @@ class ChartFragment(UnbrokenFragment):
         owner = canvas.add_figure(node, node.alt, Rectangle(x, y, self.width, self.height))
         pen = Pen(canvas, x, y, self.width, owner=owner, is_rtl=is_rtl)
         label_style = LabelStyle(context.fonts, node.style.text, is_rtl=is_rtl)
-
-        def report(code: str, what: str, advice: str, severity: Severity) -> None:
-            about = shorten_value(node.alt)
-            canvas.report(LayoutProblem(code, what, advice, self.chain, about, severity))
-
-        drawing = ChartDrawing(pen, node, label_style, self.width, self.height, report)
+        drawing = ChartDrawing(pen, node, label_style, self.width, self.height, self.chain)
         _DRAW.get(node.kind, draw_plot)(drawing)
         if isinstance(owner, int) and node.kind not in _SMALL:
             self._add_data(canvas, x, y)
