@@ -14,6 +14,7 @@ from shared.clock import now
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.tree.build_state import LIMITS
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,7 +108,8 @@ def test_too_many_elements_are_reported_with_count_and_position():
 
 
 def test_paragraphs_that_loops_make_are_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("workers.engine.tree.build_state.MAX_PARAGRAPHS", 10)
+    few = LIMITS["too-many-paragraphs"]._replace(most=10)
+    monkeypatch.setitem(LIMITS, "too-many-paragraphs", few)
     template = (
         b"<document><data><json>{}</json></data>"
         b'<flow><div for="i in [1, 2, 3]"><p>a</p><p>b</p><p>c</p></div><p>d</p><p>e</p></flow></document>'

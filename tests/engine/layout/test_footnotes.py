@@ -15,6 +15,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.pages import footnotes
 from workers.engine.pipeline import prepare_template, render
+from workers.engine.tree.build_state import LIMITS, Limit
 
 WORDS = "word " * 40
 
@@ -210,7 +211,7 @@ def test_notes_that_an_area_has_no_room_for_are_an_error():
 
 
 def test_too_many_notes_are_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("workers.engine.tree.build_state.MAX_NOTES", 3)
+    monkeypatch.setitem(LIMITS, "too-many-notes", Limit(3, "notes"))
     with pytest.raises(AuthoringError, match="too-many-notes"):
         pages_of("<p>" + "x<footnote>n</footnote>" * 4 + "</p>")
 

@@ -21,7 +21,7 @@ from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.raster import rasterise
-from workers.engine.tree.build_state import MAX_FIELDS
+from workers.engine.tree.build_state import LIMITS
 
 PAGE = '<page size="A6" margin="10mm"/>'
 FIELDS = (
@@ -178,9 +178,10 @@ def test_interactive_fields_are_refused_in_a_merged_file():
 
 
 def test_the_number_of_fields_has_a_limit():
+    each = LIMITS["too-many-fields"].most // 2
     source = (
         '<document title="T" lang="en"><flow><group for="m in [1, 2, 3]"><p><input type="checkbox" '
-        f'for="n in range(1, {MAX_FIELDS // 2 + 1})" name="{{{{ m }}}}-{{{{ n }}}}" label="A"/></p></group>'
+        f'for="n in range(1, {each + 1})" name="{{{{ m }}}}-{{{{ n }}}}" label="A"/></p></group>'
         "</flow></document>"
     )
     payload = Payload(PayloadKind.XML, source.encode())

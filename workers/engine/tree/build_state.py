@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,26 +17,40 @@ from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, Value, to_text
 from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.node_values import FieldKind
-from workers.engine.tree.nodes import Barcode, FormField, LoopStep, Note, Reference, describe_loops
-from workers.engine.tree.references.counters import (
-    MAX_COUNTERS,
-    MAX_NOTES,
-    Counters,
-    FootnoteCollector,
-)
+from workers.engine.tree.nodes import Barcode, FormField, LoopStep, describe_loops
+from workers.engine.tree.references.counters import Counters, FootnoteCollector
 from workers.engine.tree.references.resolver import (
-    MAX_INDEX_MARKS,
-    MAX_REFERENCES,
-    MAX_RUNNING_VALUES,
     NO_REFERENCES,
     ReferenceCollector,
     ReferenceFeatures,
 )
 from workers.engine.tree.rendered_terms import RenderedTerms
 from workers.engine.tree.styles.cascade import ComputedStyle
-from workers.engine.tree.styles.computed import Numbering, Style
+from workers.engine.tree.styles.computed import Numbering
 
-MAX_FIELDS: Final = 10_000  # of one document; a field takes some 600 bytes of the file
+
+class Limit(NamedTuple):
+    """The most of something in one document, and how to have fewer."""
+
+    most: int
+    what: str
+    advice: str = "it into several"
+
+
+# By the codes of their findings.
+LIMITS: Final = {
+    "too-many-paragraphs": Limit(
+        400_000,  # 1.5 KB each while they are laid out
+        "paragraphs",
+        "its data into several documents, or set lists as rows of a table, which take less",
+    ),
+    "too-many-counters": Limit(200, "counters"),  # each number restarts those below its own
+    "too-many-references": Limit(100_000, "references"),
+    "too-many-notes": Limit(50_000, "notes"),
+    "too-many-fields": Limit(10_000, "form fields"),  # each takes some 600 bytes of the file
+    "too-many-marks": Limit(100_000, "marks of its index"),
+    "too-many-running-values": Limit(100_000, "running values"),
+}
 
 
 @dataclass(slots=True)
@@ -51,7 +66,6 @@ class _NamedButtons:
 class FormFieldRegistry:
     """Names in use. Boxes for filling by hand have no name in the file, but are checked alike."""
 
-    count: int = 0
     has_interactive: bool = False
     signatures: list[str] = field(default_factory=list)  # the names of fields that can be signed
     _names: set[str] = field(default_factory=set)
@@ -59,7 +73,6 @@ class FormFieldRegistry:
 
     def add(self, node: FormField, findings: Findings) -> None:
         """Register a field; one whose name is taken is reported."""
-        self.count += 1
         self.has_interactive = self.has_interactive or node.is_interactive
         if node.kind is FieldKind.SIGNATURE and node.is_interactive:
             self.signatures.append(node.name)
@@ -113,7 +126,6 @@ _PAYMENT_COST: Final = 150
 _FIXED_COSTS: Final = {"maxicode": 600}
 _SHRINKING_COST: Final = 200  # of a block with overflow="shrink", set some six times
 MAX_ITERATIONS: Final = 100_000  # loop iterations and insertions of one render
-MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
 
 
 class Link(NamedTuple):
@@ -155,7 +167,7 @@ class BuildState(EvaluationState):
         self.totals: dict[str, object] = {}  # of the tables finished so far, by name
         self.rendered_terms = RenderedTerms()
         self.judge: InvoiceJudge | None = None
-        self._paragraphs = 0
+        self._counted: Counter[str] = Counter()
         self._iterations = self._encoded = self._shrinking = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed
         self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
@@ -216,18 +228,16 @@ class BuildState(EvaluationState):
         if self._encodable is None:
             self._encodable = _FREE_ENCODED + _ENCODED_PER_CHARACTER * _count_characters(self.data)
         most = self._encodable // cost
-        self._limit(count, most, f"{what}, the most for its data", code, location)
+        self._limit(code, count, Limit(most, f"{what}, the most for its data"), location)
 
-    def count_paragraph(self, location: SourceLocation) -> None:
-        """Count a paragraph.
+    def count_toward(self, code: str, location: SourceLocation) -> None:
+        """Count one more of what a limit bounds, by the code of its finding.
 
         Raises:
-            AuthoringError: the document exceeds `MAX_PARAGRAPHS`.
+            AuthoringError: the document exceeds the limit.
         """
-        self._paragraphs += 1
-        advice = "its data into several documents, or set lists as rows of a table, which take less"
-        code = "too-many-paragraphs"
-        self._limit(self._paragraphs, MAX_PARAGRAPHS, "paragraphs", code, location, advice)
+        self._counted[code] += 1
+        self._limit(code, self._counted[code], LIMITS[code], location)
 
     def count_element(
         self, numbering: Numbering, location: SourceLocation, *, is_shown: bool = True
@@ -237,78 +247,20 @@ class BuildState(EvaluationState):
         Content that pages repeat is not counted.
 
         Raises:
-            AuthoringError: the document exceeds `MAX_COUNTERS`.
+            AuthoringError: the document has too many counters.
         """
         if self.is_page_time:
             return None
         number = self.counters.count(numbering, is_shown=is_shown)
-        self._limit(self.counters.size, MAX_COUNTERS, "counters", "too-many-counters", location)
+        code = "too-many-counters"
+        self._limit(code, self.counters.size, LIMITS[code], location)
         return number
 
-    def add_reference(self, reference: Reference) -> None:
-        """Store a reference, to resolve and check it once the document is built.
-
-        Raises:
-            AuthoringError: the document exceeds `MAX_REFERENCES`.
-        """
-        references, location = self.references.references, reference.source.location
-        references.append(reference)
-        self.links.append(Link(reference.target, location, is_reference=True))
-        code = "too-many-references"
-        self._limit(len(references), MAX_REFERENCES, "references", code, location)
-
-    def add_footnote(self, note: Note, rule: Style, location: SourceLocation) -> None:
-        """Store a footnote; `rule` is the style of the line above footnotes.
-
-        Raises:
-            AuthoringError: the document exceeds `MAX_NOTES`.
-        """
-        self.footnotes.add(note, rule)
-        self._limit(self.footnotes.count, MAX_NOTES, "notes", "too-many-notes", location)
-
-    def add_form_field(self, node: FormField) -> None:
-        """Store a form field, whose name must be unique.
-
-        Raises:
-            AuthoringError: the document exceeds `MAX_FIELDS`.
-        """
-        self.form_fields.add(node, self.findings)
-        count, location = self.form_fields.count, node.source.location
-        self._limit(count, MAX_FIELDS, "form fields", "too-many-fields", location)
-
-    def add_index_mark(self, term: tuple[str, ...], location: SourceLocation) -> str:
-        """Store a mark of an index term; return the name of its anchor.
-
-        Raises:
-            AuthoringError: the document exceeds `MAX_INDEX_MARKS`.
-        """
-        name = self.references.add_index_mark(term)
-        what, count = "marks of its index", self.references.mark_count
-        self._limit(count, MAX_INDEX_MARKS, what, "too-many-marks", location)
-        return name
-
-    def add_running_value(self, name: str, value: str, location: SourceLocation) -> str:
-        """Store a running value; return the name of its anchor.
-
-        Raises:
-            AuthoringError: the document exceeds `MAX_RUNNING_VALUES`.
-        """
-        anchor = self.references.add_running_value(name, value)
-        count, code = len(self.references.running_values), "too-many-running-values"
-        self._limit(count, MAX_RUNNING_VALUES, "running values", code, location)
-        return anchor
-
-    def _limit(
-        self,
-        count: int,
-        most: int,
-        what: str,
-        code: str,
-        location: SourceLocation,
-        advice: str = "it into several",
-    ) -> None:
-        if count > most:
-            message = f"The document has more than {most:,} {what}. Split {advice}"
+    def _limit(self, code: str, count: int, limit: Limit, location: SourceLocation) -> None:
+        if count > limit.most:
+            message = (
+                f"The document has more than {limit.most:,} {limit.what}. Split {limit.advice}"
+            )
             self.findings.error(code, message, location)
             self.findings.raise_errors()
 

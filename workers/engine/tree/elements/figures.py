@@ -210,7 +210,8 @@ class FieldBuilder(BlockBuilder):
         if node.max_length is not None and len(node.value) > node.max_length:
             message = f'The value of the field "{name}" has {len(node.value)} characters, accepted are {node.max_length}'
             self._report(scope, "field-value", message)
-        state.add_form_field(node)
+        state.form_fields.add(node, state.findings)
+        state.count_toward("too-many-fields", self.plain.location)
         out.append(node)
 
     def _read_value(self, scope: Scope, name: str, value: str, options: list[FieldOption]) -> str:

@@ -150,7 +150,8 @@ class _FootnoteBuilder(BlockBuilder):
             called.name,
         )
         rule = self.sheet.compute_anonymous(base, _RULE).style
-        state.add_footnote(note, rule, self._element.location)
+        state.footnotes.add(note, rule)
+        state.count_toward("too-many-notes", self._element.location)
         if isinstance(self._element, MarkdownElement) and self._element.fragment:
             state.footnotes.by_key[self._element.fragment] = called
 

@@ -75,7 +75,7 @@ def collect_inlines(
     Raises:
         AuthoringError: the document has too many paragraphs.
     """
-    scope.state.count_paragraph(location)
+    scope.state.count_toward("too-many-paragraphs", location)
     collector = InlineCollector()
     build(scope.enter(collector=collector, link=None), computed, [])
     inlines = collector.finish()
@@ -205,7 +205,10 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
             return
         own = element_style.compute(scope, parent)
         reference = Reference(name, show.read(scope), own.style.text, source(scope), own.transform)
-        scope.state.add_reference(reference)
+        state = scope.state
+        state.references.references.append(reference)
+        state.links.append(Link(name, element.location, is_reference=True))
+        state.count_toward("too-many-references", element.location)
         scope.collector.add_reference(reference)
 
     return build
@@ -237,7 +240,8 @@ def compile_index_anchor(
             message = "The mark has no term: `term` is empty"
             scope.state.findings.error("wrong-value", message, element.location)
             return None
-        name: str = scope.state.add_index_mark(value, element.location)
+        scope.state.count_toward("too-many-marks", element.location)
+        name: str = scope.state.references.add_index_mark(value)
         return name
 
     return note
@@ -260,7 +264,8 @@ def compile_running_anchor(element: Element, context: CompileContext) -> Callabl
 
     def note(scope: Scope) -> str:
         text = collapse_and_trim(value.evaluate(scope) or "")
-        anchor: str = scope.state.add_running_value(name, text, element.location)
+        scope.state.count_toward("too-many-running-values", element.location)
+        anchor: str = scope.state.references.add_running_value(name, text)
         return anchor
 
     return note

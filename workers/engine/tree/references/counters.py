@@ -59,7 +59,6 @@ def _roman(number: int) -> str:
     return text
 
 
-MAX_COUNTERS: Final = 200  # of one document; each number restarts those below its own
 MAX_NUMBER: Final = 100  # characters; formats that include each other would grow without end
 _HEADINGS: Final = frozenset(HEADINGS)
 
@@ -158,9 +157,6 @@ class Counters:
         return format_counter(KINDS[kind or "1"], value)
 
 
-MAX_NOTES: Final = 50_000  # of one document
-
-
 @dataclass(frozen=True, slots=True)
 class PageNumberedNote:
     """The numbering of a note whose counter restarts on each page."""
@@ -208,7 +204,6 @@ class FootnoteCollector:
     by_key: dict[str, CalledNote] = field(default_factory=dict)
     page_numbered: dict[str, PageNumberedNote] = field(default_factory=dict)
     is_closed: bool = False  # content built from now on takes no notes
-    count: int = 0
     _flow: int = 0
     _begun: dict[str, int] = field(default_factory=dict)  # counters by their flow
     _open: list[Note] = field(default_factory=list)  # of the current flow
@@ -232,7 +227,6 @@ class FootnoteCollector:
 
         `rule` is the style of the line above footnotes, of which the first counts.
         """
-        self.count += 1
         self._rule = self._rule or rule
         self._open.append(note)
         self._by_call[note.call_anchor] = note

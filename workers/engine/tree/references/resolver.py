@@ -62,9 +62,6 @@ class CrossReferences:
     requested_pages: Mapping[str, nodes.Source]
 
 
-MAX_INDEX_MARKS: Final = 100_000  # marks of one document
-MAX_REFERENCES: Final = 100_000
-MAX_RUNNING_VALUES: Final = 100_000
 HEADINGS: Final = "headings"
 TABLE: Final = "table"
 FIGURE: Final = "figure"
@@ -142,7 +139,6 @@ class ReferenceCollector:
     contents: list[nodes.Contents] = field(default_factory=list)
     indexes: list[nodes.Index] = field(default_factory=list)
     index_lang: str = ""
-    mark_count: int = 0
     running_values: dict[str, tuple[str, str]] = field(default_factory=dict)  # by anchor
     _names: int = 0
 
@@ -169,7 +165,6 @@ class ReferenceCollector:
 
     def add_index_mark(self, term: tuple[str, ...]) -> str:
         """Store a mark of a term; return the name of its anchor."""
-        self.mark_count += 1
         name = self.make_anchor_name()
         if self.features.has_index:
             self.index_marks.setdefault(term, []).append(name)
