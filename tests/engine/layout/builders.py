@@ -5,8 +5,8 @@ A line is 10 pt high and a character 5 pt wide unless a test says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
@@ -42,6 +42,7 @@ from workers.engine.tree.nodes import (
     Occurrence,
     Paragraph,
     Position,
+    Repeated,
     Role,
     Row,
     RowGroup,
@@ -52,7 +53,7 @@ from workers.engine.tree.nodes import (
     TableRow,
     TextRun,
 )
-from workers.engine.tree.page_values import FragmentValues, PageValues, Total
+from workers.engine.tree.page_values import Total
 from workers.engine.tree.styles.computed import (
     Align,
     BoxStyle,
@@ -264,21 +265,10 @@ def tr(shared: RowTemplate, *cells: CellContent, index: int = 0, **given: Any) -
     return TableRow(shared, cells, loop, **given)
 
 
-@dataclass
-class Rows:
-    """Head or foot rows, the same on every piece."""
-
-    rows: tuple[TableRow, ...]
-    is_static: bool = True
-
-    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
-        return self.rows
-
-
 def group(
     *rows: TableRow, tag: str = "thead", on: Occurrence = Occurrence.ALL, **given: Any
 ) -> RowGroup:
-    return RowGroup(at(tag), styled(**given), on, Rows(rows))
+    return RowGroup(at(tag), styled(**given), on, always(rows))
 
 
 def body(*rows: TableRow, **given: Any) -> TableBody:
@@ -306,27 +296,14 @@ def totalled(made: Table, *totals: Total) -> Table:
     return replace(made, totals=totals)
 
 
-@dataclass
-class Always:
-    """Page-time content that is the same on every page."""
-
-    blocks: tuple[Block, ...]
-    is_static: bool = True
-
-    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
-        return self.blocks
+def always(made: tuple[Any, ...]) -> Repeated[Any, Any]:
+    """Return content that is the same on every page or piece."""
+    return Repeated(lambda _: made, is_static=True)
 
 
-@dataclass
-class Changing:
-    """Page-time content made from the page's values."""
-
-    make: Any
-    is_static: bool = False
-
-    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
-        made: tuple[Block, ...] = self.make(values)
-        return made
+def changing(make: Callable[[Any], tuple[Any, ...]]) -> Repeated[Any, Any]:
+    """Return content made from the values of the page or piece."""
+    return Repeated(make, is_static=False)
 
 
 def running(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from tests.engine.layout.builders import (
     SquareFonts,
     at,
     body,
+    changing,
     column,
     document,
     fills,
@@ -72,16 +74,9 @@ def spanning(*cells, under=None, rows=1, **given):
     return RowTemplate(at("tr"), shared, made, repeats=False, starts=starts, covers=covers)
 
 
-@dataclass
-class Shown:
-    """A head or foot that shows one figure of every total."""
-
-    figure: str
-    is_static: bool = False
-
-    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
-        carried = getattr(values, self.figure)
-        return (tr(ONE, f"{self.figure}:{'/'.join(map(str, carried))}"),)
+def show(figure: str, values: FragmentValues) -> tuple[TableRow, ...]:
+    """Return a head or foot that shows one figure of every total."""
+    return (tr(ONE, f"{figure}:{'/'.join(map(str, getattr(values, figure)))}"),)
 
 
 def carrying(rows, figures, modes=MODES, start=None, **given):
@@ -90,7 +85,8 @@ def carrying(rows, figures, modes=MODES, start=None, **given):
         Total(mode.value, mode, Decimal(0) if mode in ("sum", "count") else start) for mode in modes
     ]
     feet = [
-        replace(group(on=Occurrence.ALL, tag="tfoot"), rows=Shown(figure)) for figure in figures
+        replace(group(on=Occurrence.ALL, tag="tfoot"), rows=changing(partial(show, figure)))
+        for figure in figures
     ]
     return totalled(table(body(*rows), feet=feet, **given), *totals)
 

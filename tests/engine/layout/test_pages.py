@@ -8,9 +8,9 @@ import pytest
 
 from tests.engine.layout.builders import (
     GREY,
-    Always,
-    Changing,
+    always,
     at,
+    changing,
     div,
     fills,
     laid,
@@ -32,7 +32,7 @@ from workers.engine.units import Length
 
 
 def page_of():
-    return Changing(lambda page: (p(f"{page.number}/{page.count}"),))
+    return changing(lambda page: (p(f"{page.number}/{page.count}"),))
 
 
 def test_header_and_footer_stand_at_the_margins_and_the_flow_between():
@@ -40,15 +40,15 @@ def test_header_and_footer_stand_at_the_margins_and_the_flow_between():
         200,
         200,
         margin=20.0,
-        header=running(Always((p("head"),)), margin=points(0, 0, 5, 0)),
-        footer=running(Always((p("foot"),)), tag="footer"),
+        header=running(always((p("head"),)), margin=points(0, 0, 5, 0)),
+        footer=running(always((p("foot"),)), tag="footer"),
     )
     page = laid(p("text"), masters=[given]).pages[0]
     assert placed(page) == [("head", 20, 20), ("foot", 20, 170), ("text", 20, 35)]
 
 
 def test_running_content_has_no_owner_and_the_flow_has():
-    given = master(header=running(Always((p("head"),))))
+    given = master(header=running(always((p("head"),))))
     page = laid(p("text"), masters=[given]).pages[0]
     assert [item.owner is None for item in page.items if isinstance(item, GlyphRun)] == [
         True,
@@ -63,25 +63,25 @@ def test_every_page_knows_its_number_and_the_count():
 
 
 def test_a_header_that_grows_takes_room_from_that_page_alone():
-    header = running(Changing(lambda page: (lines_of(3 if page.is_first else 1),)))
+    header = running(changing(lambda page: (lines_of(3 if page.is_first else 1),)))
     document = laid(lines_of(16), masters=[master(header=header)])
     assert [len(texts(page)) for page in document.pages] == [3 + 7, 1 + 9]
 
 
 def test_a_header_that_grows_on_a_page_like_others_takes_room_from_that_page_alone():
-    header = running(Changing(lambda page: (lines_of(4 if page.number == 3 else 1),)))
+    header = running(changing(lambda page: (lines_of(4 if page.number == 3 else 1),)))
     document = laid(lines_of(50), masters=[master(header=header)])
     assert [len(texts(page)) for page in document.pages] == [10] * 2 + [4 + 6] + [10] * 2 + [1 + 8]
 
 
 def test_a_header_that_differs_in_the_middle_shows_each_page_its_own_values():
-    header = running(Changing(lambda page: (p(f"{page.number} of {page.count}"),)))
+    header = running(changing(lambda page: (p(f"{page.number} of {page.count}"),)))
     document = laid(lines_of(50), masters=[master(header=header)])
     assert [texts(page)[0] for page in document.pages] == [f"{n} of 6" for n in range(1, 7)]
 
 
 def test_a_footer_that_depends_on_the_last_page_settles():
-    footer = running(Changing(lambda page: () if page.is_last else (p("continued"),)), tag="footer")
+    footer = running(changing(lambda page: () if page.is_last else (p("continued"),)), tag="footer")
     document = laid(lines_of(19), masters=[master(footer=footer)])
     assert [texts(page)[0] for page in document.pages] == ["continued", "continued", "19"]
     assert [len(texts(page)) for page in document.pages] == [10, 10, 1]
@@ -89,7 +89,7 @@ def test_a_footer_that_depends_on_the_last_page_settles():
 
 def test_an_unstable_document_is_an_error_at_the_moving_element():
     # An odd number of pages makes the footer ask for one more, an even one for one less.
-    footer = running(Changing(lambda page: (lines_of(5 if page.count % 2 else 1),)), tag="footer")
+    footer = running(changing(lambda page: (lines_of(5 if page.count % 2 else 1),)), tag="footer")
     findings = Findings()
     with pytest.raises(AuthoringError) as raised:
         laid(lines_of(8), masters=[master(footer=footer)], findings=findings)
@@ -101,7 +101,7 @@ def test_an_unstable_document_is_an_error_at_the_moving_element():
 
 def test_a_header_above_its_greatest_height_is_an_error():
     findings = Findings()
-    header = running(Always((lines_of(3),)), most=percent(25))
+    header = running(always((lines_of(3),)), most=percent(25))
     laid(p("a"), masters=[master(header=header)], findings=findings)
     (error,) = findings.errors
     assert error.message.startswith(
@@ -117,14 +117,14 @@ def test_a_label_may_be_as_low_as_its_content(height):
 
 def test_the_header_of_a_label_leaves_half_of_it_to_the_text():
     findings = Findings()
-    header = running(Always((lines_of(2),)), most=Length(90.0))
+    header = running(always((lines_of(2),)), most=Length(90.0))
     laid(p("a"), masters=[master(height=30, header=header)], findings=findings)
     (error,) = findings.errors
     assert "leave 3.5 mm for the text of the page, at least 5.3 mm are needed" in error.message
 
 
 def test_an_open_page_is_as_high_as_its_content():
-    header = running(Always((p("head"),)))
+    header = running(always((p("head"),)))
     given = replace(master(50, 1000, margin=5.0, header=header), is_open=True)
     made = laid(lines_of(3), p("b", before=BreakTo.PAGE), masters=[given])
     assert [round(page.height) for page in made.pages] == [50, 30]
@@ -139,7 +139,7 @@ def test_content_above_the_greatest_height_of_an_open_page_continues():
 
 def test_too_little_room_for_the_text_is_an_error_and_layout_continues():
     findings = Findings()
-    header = running(Always((lines_of(6),)), most=Length(90.0))
+    header = running(always((lines_of(6),)), most=Length(90.0))
     document = laid(lines_of(8), masters=[master(header=header)], findings=findings)
     assert {error.code for error in findings.errors} == {"body-too-low"}
     assert "leave 14.1 mm" in findings.errors[0].message

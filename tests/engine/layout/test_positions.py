@@ -9,9 +9,9 @@ import pytest
 from tests.engine.layout.builders import (
     GREY,
     LINE,
-    Always,
-    Changing,
+    always,
     box,
+    changing,
     div,
     fills,
     laid,
@@ -132,7 +132,7 @@ def test_a_box_that_shrinks_shrinks_in_its_place():
 
 
 def test_boxes_of_a_page_lie_under_the_text_or_over_it_and_are_artifacts():
-    boxes = Always((paper_box("under"), paper_box("over", is_over=True)))
+    boxes = always((paper_box("under"), paper_box("over", is_over=True)))
     page = laid(p("text"), masters=[master(boxes=boxes)]).pages[0]
     assert texts(page) == ["under", "text", "over"]
     owners = [item.owner is None for item in page.items if isinstance(item, GlyphRun)]
@@ -140,13 +140,13 @@ def test_boxes_of_a_page_lie_under_the_text_or_over_it_and_are_artifacts():
 
 
 def test_boxes_of_a_page_know_its_values():
-    boxes = Changing(lambda page: (paper_box(f"{page.number}/{page.count}"),))
+    boxes = changing(lambda page: (paper_box(f"{page.number}/{page.count}"),))
     document = laid(lines_of(15), masters=[master(boxes=boxes)])
     assert [texts(page)[0] for page in document.pages] == ["1/2", "2/2"]
 
 
 def test_boxes_of_a_page_do_not_mind_its_margins():
-    given = master(margin=20.0, boxes=Always((paper_box("a", left=Length(3), top=Length(4)),)))
+    given = master(margin=20.0, boxes=always((paper_box("a", left=Length(3), top=Length(4)),)))
     assert placed(laid(masters=[given]).pages[0]) == [("a", 3, 4)]
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.engine.layout.builders import (
     GREY,
-    Always,
-    Changing,
+    always,
     area,
     at,
+    changing,
     columns,
     div,
     laid,
@@ -29,7 +29,7 @@ from workers.engine.tree.styles.computed import BreakTo
 
 def numbered(*blocks: Block, masters: list | None = None) -> list[str]:
     """Lay blocks out and give, for each page, its text and then `number/count index/total`."""
-    footer = running(Changing(lambda page: (p(tell(page)),)), tag="footer")
+    footer = running(changing(lambda page: (p(tell(page)),)), tag="footer")
     document = laid(*blocks, masters=masters or [master(height=110, footer=footer)])
     return [" ".join(reversed(texts(page))) for page in document.pages]
 
@@ -124,8 +124,8 @@ def test_a_blank_page_has_its_own_master():
 
 
 def test_a_blank_page_has_only_what_its_own_master_says():
-    header = running(Always((p("head"),)))
-    blank = running(Always((p("left blank"),)))
+    header = running(always((p("head"),)))
+    blank = running(always((p("left blank"),)))
     mark = Watermark("COPY", True, 0.5, 0.0, 10.0, GREY)
     masters = [master(header=header, watermarks=(mark,))]
     side = Break(at("break"), "right", None)
@@ -173,14 +173,14 @@ def test_a_last_page_with_more_room_takes_in_the_page_before():
 
 
 def test_a_footer_that_is_higher_on_the_last_page_gets_a_page_where_it_fits():
-    footer = running(Changing(lambda page: (lines_of(4 if page.is_last else 1),)), tag="footer")
+    footer = running(changing(lambda page: (lines_of(4 if page.is_last else 1),)), tag="footer")
     document = laid(lines_of(18), masters=[master(footer=footer)])
     assert [len(texts(page)) - (4 if page is document.pages[-1] else 1) for page in document.pages] == [9, 9, 0]  # fmt: skip
 
 
 def test_an_endless_page_change_names_the_pages():
     # An odd total asks for one line more, and so for one page more.
-    footer = running(Changing(lambda page: (lines_of(1 + page.total % 2),)), tag="footer")
+    footer = running(changing(lambda page: (lines_of(1 + page.total % 2),)), tag="footer")
     masters = [master(footer=footer)]
     findings = Findings()
     with pytest.raises(AuthoringError) as raised:

@@ -16,6 +16,7 @@ from tests.engine.layout.builders import (
     RED,
     at,
     body,
+    changing,
     column,
     fills,
     group,
@@ -442,37 +443,28 @@ class TestPieces:
         assert all(len(page) <= 10 for page in shown)
 
 
-class Carried:
-    """A foot that shows what was carried over."""
-
-    is_static = False
-
-    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
-        text = "/".join(
-            str(v[0]) for v in (values.before, values.here, values.after, values.overall)
-        )
-        return (tr(ONE, f"{text} p{values.page.number}"),)
+def carried(values: FragmentValues) -> tuple[TableRow, ...]:
+    """Return a foot that shows what was carried over."""
+    text = "/".join(str(v[0]) for v in (values.before, values.here, values.after, values.overall))
+    return (tr(ONE, f"{text} p{values.page.number}"),)
 
 
 def test_carried_values_are_those_of_the_piece_and_its_page():
     rows = [tr(ONE, str(n), contributions=(Decimal(1),)) for n in range(1, 13)]
     foot = group(on=Occurrence.ALL)
     made = totalled(
-        table(body(*rows), feet=[replace(foot, rows=Carried())]),
+        table(body(*rows), feet=[replace(foot, rows=changing(carried))]),
         Total("count", TotalMode.SUM, Decimal(0)),
     )
     assert [page[-1] for page in pages(made)] == ["0/9/9/12 p1", "9/3/12/12 p2"]
 
 
 def test_page_values_that_outgrow_their_room_are_an_error():
-    class Growing:
-        is_static = False
-
-        def evaluate(self, values):
-            return (tr(ONE, "x" if values.page.number == 99 else "aaaa bbbb cccc dddd eeee ffff"),)
+    def growing(values: FragmentValues) -> tuple[TableRow, ...]:
+        return (tr(ONE, "x" if values.page.number == 99 else "aaaa bbbb cccc dddd eeee ffff"),)
 
     findings = Findings()
-    made = table(body(*numbered(2)), heads=[replace(group(), rows=Growing())])
+    made = table(body(*numbered(2)), heads=[replace(group(), rows=changing(growing))])
     laid(made, findings=findings)
     (error,) = findings.errors
     assert error.code == "page-values-too-long"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import (
@@ -21,7 +21,7 @@ from workers.engine.ports import (
 )
 from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.node_values import ImageSource
-from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
+from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Repeated, Source
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, Style
 from workers.engine.units import Color, Length, Sides
@@ -32,13 +32,7 @@ if TYPE_CHECKING:
     from workers.engine.tree.references.resolver import CrossReferences
 
 
-class PageContent(Protocol):
-    """Content evaluated for each page; static if it uses no page value."""
-
-    is_static: bool
-
-    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
-        """Return the blocks of one page."""
+PageContent = Repeated[PageValues, Block]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,17 +1,17 @@
 """Nodes of the concrete document: loops expanded, expressions evaluated, styles computed.
 
 Nodes are values: layout never changes them, and may lay out the same node again at another width.
-Only running content, page boxes, and heads and feet of tables still hold expressions:
-`document.PageContent` and `FragmentRows`. Pages and the whole document are in tree/document.py.
+Only running content, page boxes, and heads and feet of tables still hold expressions, as `Repeated`
+nodes. Pages and the whole document are in tree/document.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
-from typing import ClassVar, Final, NamedTuple, Protocol
+from typing import ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import SourceLocation
@@ -27,6 +27,9 @@ from workers.engine.tree.node_values import (
 from workers.engine.tree.page_values import FragmentValues, Total, TotalValues
 from workers.engine.tree.styles.computed import Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind
+
+Values = TypeVar("Values")
+Made = TypeVar("Made")
 
 CENTER: Final = Length(50.0, LengthKind.PERCENT)
 
@@ -94,6 +97,22 @@ class SourceNode(Protocol):
     @property
     def source(self) -> Source:
         """The source of the node."""
+
+
+@dataclass(slots=True, eq=False)
+class Repeated(Generic[Values, Made]):
+    """Nodes that pages or fragments of a table repeat, made from the values of each; static ones once."""
+
+    make: Callable[[Values], tuple[Made, ...]]
+    is_static: bool
+    _made: tuple[Made, ...] | None = None
+
+    def evaluate(self, values: Values) -> tuple[Made, ...]:
+        """Return the nodes of one page or fragment."""
+        made = self.make(values) if self._made is None else self._made
+        if self.is_static:
+            self._made = made
+        return made
 
 
 # --- inline content ---------------------------------------------------------------------------------
@@ -637,15 +656,6 @@ class TableRow:
     carried: TotalValues = ()
 
 
-class FragmentRows(Protocol):
-    """Head or foot rows, evaluated for each fragment of a table; static if always the same."""
-
-    is_static: bool
-
-    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
-        """Return the rows of one fragment."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGroup(StyledNode):
     """A thead or tfoot: its rows and the fragments that show it.
@@ -655,7 +665,7 @@ class RowGroup(StyledNode):
     """
 
     on: Occurrence
-    rows: FragmentRows
+    rows: Repeated[FragmentValues, TableRow]
     has_built_in_rule: bool = False
 
 

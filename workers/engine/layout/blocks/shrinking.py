@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any, Final
 
@@ -153,14 +154,17 @@ class _Scaler:
             case nodes.TableRow():
                 cells = tuple(self.scale(cell) for cell in value.cells)
                 return replace(value, template=self.scale(value.template), cells=cells)
+            case nodes.Repeated(is_static=is_static):
+                return nodes.Repeated(partial(self._scale_repeated, value), is_static)
             case _ if is_dataclass(value):
                 return self._members(value)
             case Sequence() if not isinstance(value, tuple):
                 return tuple(self.scale(part) for part in value)
-            case _ if hasattr(value, "evaluate"):
-                return _ScaledRows(self, value)
             case _:
                 return value
+
+    def _scale_repeated(self, content: nodes.Repeated[Any, Any], values: object) -> tuple[Any, ...]:
+        return tuple(map(self.scale, content.evaluate(values)))
 
     def _members(self, value: Any) -> object:
         members = {field.name: self.scale(getattr(value, field.name)) for field in fields(value)}
@@ -210,16 +214,3 @@ class _Scaler:
 
     def _length(self, length: Length) -> Length:
         return Length(length.value * self._factor, length.kind)
-
-
-class _ScaledRows:
-    """Head or foot rows of a table, scaled when they are evaluated."""
-
-    def __init__(self, scaler: _Scaler, rows: Any) -> None:
-        self._scaler = scaler
-        self._rows = rows
-        self.is_static = rows.is_static
-
-    def evaluate(self, values: object) -> tuple[nodes.TableRow, ...]:
-        """Return the rows for one fragment."""
-        return tuple(self._scaler.scale(row) for row in self._rows.evaluate(values))

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.nodes import Block, Source
+from workers.engine.tree.nodes import Repeated, Source
 from workers.engine.tree.page_values import RUNNING_MEMBERS, PageValues
+from workers.engine.tree.references.resolver import ReferenceFeatures
 from workers.engine.tree.styles.cascade import ComputedStyle
+
+V = TypeVar("V")
 
 # What builders append to: blocks, list items, rows of a table, or the ids in a paragraph.
 Nodes = list[Any]
@@ -58,38 +60,37 @@ def source_maker(location: SourceLocation) -> Callable[[Scope], Source]:
 VALIDATION_PAGE: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 
 
-@dataclass(slots=True, eq=False)
-class CompiledPageContent:
-    """Blocks that may use page values; static ones are built once for all pages."""
+def repeat(
+    build: NodeBuilder,
+    scope: Scope,
+    parent: ComputedStyle,
+    name_values: Callable[[V], dict[str, object]],
+    *,
+    is_static: bool,
+    is_once: bool = False,
+) -> Repeated[V, Any]:
+    """Return content with the names of the page or fragment it is on.
 
-    _builder: NodeBuilder
-    _scope: Scope
-    _parent: ComputedStyle
-    is_static: bool
-    _made: tuple[Block, ...] | None = None
+    Nothing in it is counted or linked to, unless it is printed once before it is repeated.
+    """
+    state = scope.state
 
-    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
-        """Return the blocks of one page."""
-        if self._made is not None:
-            return self._made
+    def make(values: V) -> tuple[Any, ...]:
         made: Nodes = []
-        state = self._scope.state
-        was_page_time, state.is_page_time = state.is_page_time, True
+        inner = scope.fork()
+        inner.names |= name_values(values)
+        was_page_time = state.is_page_time
+        state.is_page_time = was_page_time or not is_once
         try:
             with localcontext(ARITHMETIC):
-                scope = self._scope.fork()
-                scope.names["page"] = page_record(values)
-                if names := state.references.features.running:
-                    scope.names[RUNNING] = running_record(values, names)
-                if SHEET in state.references.features.given_names:
-                    scope.names[SHEET] = sheet_record(values)
-                self._builder(scope, self._parent, made)
+                build(inner, parent, made)
         finally:
             state.is_page_time = was_page_time
-        state.check_links()
-        blocks = tuple(made)
-        self._made = blocks if self.is_static else None
-        return blocks
+        if state.footnotes.is_closed:  # else once all ids are known
+            state.check_links()
+        return tuple(made)
+
+    return Repeated(make, is_static)
 
 
 def keep_used(scope: Scope, used: AbstractSet[str]) -> Scope:
@@ -104,6 +105,16 @@ def keep_used(scope: Scope, used: AbstractSet[str]) -> Scope:
         if not isinstance(value, list | dict) or name in used or name == TOTALS
     }
     return scope.enter(names=names)
+
+
+def page_names(values: PageValues, features: ReferenceFeatures) -> dict[str, object]:
+    """Return the names that running content and boxes of pages read."""
+    names: dict[str, object] = {"page": page_record(values)}
+    if features.running:
+        names[RUNNING] = running_record(values, features.running)
+    if SHEET in features.given_names:
+        names[SHEET] = sheet_record(values)
+    return names
 
 
 def page_record(values: PageValues) -> dict[str, object]:

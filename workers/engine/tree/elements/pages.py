@@ -19,10 +19,11 @@ from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
-    CompiledPageContent,
     NodeBuilder,
     Nodes,
     keep_used,
+    page_names,
+    repeat,
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
@@ -85,8 +86,9 @@ def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> 
 
 def _make_content(
     builder: NodeBuilder, scope: Scope, computed: ComputedStyle, *, is_static: bool
-) -> CompiledPageContent:
-    content = CompiledPageContent(builder, scope, computed, is_static)
+) -> PageContent:
+    name_values = partial(page_names, features=scope.state.references.features)
+    content = repeat(builder, scope, computed, name_values, is_static=is_static)
     if scope.state.validator is not None:
         content.evaluate(VALIDATION_PAGE)
     return content

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tests.engine.tree.documents import cells, page, problems, table, text_of
+import pytest
+
+from tests.engine.tree.documents import OPTIONS, cells, document, page, problems, table, text_of
+from workers.engine.diagnostics import AuthoringError
+from workers.engine.pipeline import render
+from workers.engine.ports import Payload, PayloadKind
 from workers.engine.tree.nodes import Occurrence, Paragraph, Role
 from workers.engine.tree.page_values import FragmentValues
 
@@ -153,3 +158,20 @@ def test_heads_read_the_lists_and_records_they_name() -> None:
     )
     rows = found.heads[0].rows.evaluate(PIECE)
     assert [row.cells[0] for row in rows] == ["One 2", "Two 2", "Ann 3"]
+
+
+HEAD_OF_SEVERAL_PAGES = (
+    "<table><thead><tr><th>{} {{{{ page.number }}}}</th></tr></thead>"
+    '<tr for="n in range(0, 99)"><td>{{{{ n }}}}</td></tr></table>'
+)
+
+
+def test_an_id_in_a_head_that_differs_from_page_to_page_is_given_once() -> None:
+    source = document(HEAD_OF_SEVERAL_PAGES.format('<p id="a">Page</p>'))
+    assert render(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS).pdf
+
+
+def test_a_link_in_a_head_that_leads_nowhere_is_reported() -> None:
+    source = document(HEAD_OF_SEVERAL_PAGES.format('<a href="#b">Page</a>'))
+    with pytest.raises(AuthoringError, match='The link leads to "#b", but no element has that id'):
+        render(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)

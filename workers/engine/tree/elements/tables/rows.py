@@ -270,13 +270,13 @@ class RowCompiler:
         return build
 
 
-def build_section(rows: NodeBuilder, scope: Scope, computed: ComputedStyle) -> list[TableRow]:
-    """Build the rows of one section, over which cells may span."""
+def build_section(
+    rows: NodeBuilder, scope: Scope, computed: ComputedStyle, out: list[TableRow]
+) -> None:
+    """Append the rows of one section, over which cells may span."""
     inner = scope.enter(spanned=SpannedColumns())
-    made: list[TableRow] = []
-    rows(inner, computed, made)
+    rows(inner, computed, out)
     inner.spanned.finish(scope)
-    return made
 
 
 class _CellCompiler:

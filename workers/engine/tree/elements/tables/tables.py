@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import localcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from workers.engine.tree.compiler.builders import (
     Nodes,
     keep_used,
     page_record,
+    repeat,
     sequence,
     source_maker,
 )
@@ -44,8 +44,15 @@ from workers.engine.tree.elements.tables.columns import (
 )
 from workers.engine.tree.elements.tables.rows import RowCompiler, build_section
 from workers.engine.tree.expressions.environment import TOTALS
-from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table, TableBody, TableRow
+from workers.engine.tree.nodes import (
+    Caption,
+    Occurrence,
+    Repeated,
+    RowGroup,
+    Table,
+    TableBody,
+    TableRow,
+)
 from workers.engine.tree.page_values import FragmentValues, Total
 from workers.engine.tree.styles.cascade import BUILT_IN, ComputedStyle
 
@@ -156,12 +163,17 @@ class _TableCompiler:
             inner = keep_used(element_style.enter(scope), used)
             running: RunningTotals | None = scope.running_totals
             totals = () if running is None else running.totals
-            fragment_content = CompiledFragmentRows(rows, inner, own, totals, is_static)
+            content = repeat(
+                partial(build_section, rows),
+                *(inner, own, partial(_fragment_names, inner, totals)),
+                is_static=is_static,
+                is_once=makes_notes,
+            )
             if makes_notes or scope.state.validator is not None:
-                fragment_content.validate()
+                _evaluate_early(content, scope, totals)
             # Compared by identity: an author may declare an equal rule.
             is_built_in = properties.get(_RULE) is BUILT_IN["thead"][_RULE]
-            out.append(RowGroup(source(scope), own.style, on, fragment_content, is_built_in))
+            out.append(RowGroup(source(scope), own.style, on, content, is_built_in))
 
         return build
 
@@ -186,7 +198,8 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             computed = sheet.compute_anonymous(parent, in_table=True)
-            rows = build_section(builder, scope, computed)
+            rows: list[TableRow] = []
+            build_section(builder, scope, computed, rows)
             out.append(TableBody(source(scope), computed.style, rows))
 
         return build
@@ -198,44 +211,33 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own = element_style.compute(scope, parent)
-            rows = build_section(builder, element_style.enter(scope), own)
+            rows: list[TableRow] = []
+            build_section(builder, element_style.enter(scope), own, rows)
             out.append(TableBody(source(scope), own.style, rows))
 
         return build
 
 
-@dataclass(slots=True, eq=False)
-class CompiledFragmentRows:
-    """Head or foot rows, evaluated for each fragment of the table; static ones once."""
+def _fragment_names(
+    scope: Scope, totals: Sequence[Total], values: FragmentValues
+) -> dict[str, object]:
+    """Return the names that heads and feet read."""
+    names: dict[str, object] = {"page": page_record(values.page)}
+    if totals:
+        names[TOTALS] = {**scope.names[TOTALS], **fragment_record(totals, values)}
+    return names
 
-    _rows: NodeBuilder
-    _scope: Scope
-    _parent: ComputedStyle
-    _totals: tuple[Total, ...]
-    is_static: bool
-    _made: tuple[TableRow, ...] | None = None
 
-    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
-        """Return the rows of one fragment."""
-        if self._made is not None:
-            return self._made
-        scope = self._scope.fork()
-        scope.names["page"] = page_record(values.page)
-        if self._totals:
-            scope.names[TOTALS] = {**scope.names[TOTALS], **fragment_record(self._totals, values)}
-        with localcontext(ARITHMETIC):
-            rows = tuple(build_section(self._rows, scope, self._parent))
-        self._made = rows if self.is_static else None
-        return rows
-
-    def validate(self) -> None:
-        """Evaluate the rows once without a layout, for the errors in them."""
-        starts = initial_values(self._totals)
-        shown_terms = self._scope.state.rendered_terms
-        was_paused = shown_terms.is_paused
-        shown_terms.is_paused = was_paused or bool(self._totals)
-        self.evaluate(FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE))
-        shown_terms.is_paused = was_paused
+def _evaluate_early(
+    rows: Repeated[FragmentValues, TableRow], scope: Scope, totals: Sequence[Total]
+) -> None:
+    """Evaluate the rows once without a layout, for the errors and notes in them."""
+    starts = initial_values(totals)
+    terms = scope.state.rendered_terms
+    was_paused = terms.is_paused
+    terms.is_paused = was_paused or bool(totals)
+    rows.evaluate(FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE))
+    terms.is_paused = was_paused
 
 
 def _is_loose(child: Element) -> bool:
