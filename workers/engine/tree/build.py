@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from functools import partial
@@ -201,7 +201,7 @@ class CompiledTemplate:
         signature = self._signature(scope) if self._signature else None
         state.check_links()
         footnotes = state.footnotes.close()
-        cross_references = self._resolve_references(state, flows, footnotes)
+        cross_references = self._resolve_references(state, footnotes)
         stated = build_einvoice(wanted, scope)
         profiles = find_profiles(
             stated, self._profiles, findings, is_encrypted=security is not None
@@ -280,15 +280,14 @@ class CompiledTemplate:
             scope.names[name] = value.evaluate(scope)
 
     def _resolve_references(
-        self, state: BuildState, flows: Iterable[Flow], footnotes: Footnotes | None
+        self, state: BuildState, footnotes: Footnotes | None
     ) -> CrossReferences | None:
         """Resolve the references of a document, None where nothing refers to anything."""
         if not self._features.needs_collection and not (
             footnotes is not None and footnotes.is_numbered_by_layout
         ):
             return None
-        blocks = [block for flow in flows for block in flow.blocks]
-        return ReferenceResolver(state.references, state.findings).resolve(blocks, state.ids)
+        return ReferenceResolver(state.references, state.findings).resolve(state.ids)
 
     def _formats(self, findings: Findings, settings: Mapping[str, str | None]) -> Formats:
         lang, currency, zone = (settings[name] for name in _SETTINGS)

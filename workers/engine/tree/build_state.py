@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
@@ -351,7 +351,7 @@ class Scope(Environment):
     fragments: Mapping[str, str] = MappingProxyType({})
     collector: InlineCollector  # of the paragraph around
     link: str | None = None  # around inline content
-    markers: tuple[str, int]  # of the list around: their style, and the first number
+    markers: tuple[str, Iterator[int]]  # of the list around: their style and the next numbers
     items: Sequence[object] = ()  # the records of the chart around
     # Of the table around: its columns, totals, row and the columns that rows above span.
     columns: Any

@@ -45,6 +45,9 @@ class _Sequence:
             build(scope, parent, out)
 
 
+EMPTY: Final[NodeBuilder] = _Sequence(())  # of what is not built
+
+
 def source_maker(location: SourceLocation) -> Callable[[Scope], Source]:
     """Return a function that makes the sources of an element: one object outside of loops."""
     plain = Source(location)

@@ -29,7 +29,7 @@ from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.syntax.vocabulary.specs import FIELDS
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, OF_A_PAGE
@@ -218,7 +218,7 @@ def compile_controlled(
             "and heads and feet of tables"
         )
         context.findings.error("misplaced-element", message, element.location)
-        return sequence(())
+        return EMPTY
     attributes = element.attributes
     spec = ELEMENTS.get(element.tag)
     if spec is None or "for" not in spec.attributes:  # reported by the checks, if it is given

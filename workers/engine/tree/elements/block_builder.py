@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement
+from workers.engine.syntax.values import ColorValue, LengthValue
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import Scope
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.nodes import (
     Block,
@@ -21,11 +23,12 @@ from workers.engine.tree.nodes import (
     Role,
     Source,
 )
-from workers.engine.tree.styles.cascade import ComputedStyle
-from workers.engine.tree.styles.computed import Overflow
-from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
+from workers.engine.tree.styles.cascade import ComputedStyle, Properties
+from workers.engine.tree.styles.computed import Overflow, Style
+from workers.engine.units import NO_BORDER, Border, BorderStyle, Color, Length, Sides
 
-_COUNTER_ATTRIBUTE: Final = "counter-set"  # of every element that may count
+# Makes a block or list item, None if it is left out.
+MakeBlock = Callable[["Frame"], Any]
 
 
 def read_id(attribute: CompiledAttribute[str | None], scope: Scope) -> str | None:
@@ -36,72 +39,158 @@ def read_id(attribute: CompiledAttribute[str | None], scope: Scope) -> str | Non
     return name
 
 
-def with_counters(element: Element, context: CompileContext, builder: NodeBuilder) -> NodeBuilder:
-    """Make an element that shows no number set the counters that it states."""
-    if _COUNTER_ATTRIBUTE not in ELEMENTS[element.tag].attributes or context.is_page_time:
-        return builder
-    element_style = context.compile_style(element)
-    if not element_style.may_count:
-        return builder
+class Frame:
+    """A block as it is built: what its element states, in a scope and a style."""
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        numbering = element_style.compute(scope, parent).style.numbering
-        if numbering is not None:
-            scope.state.count_element(numbering, element.location, is_shown=False)
-        builder(scope, parent, out)
+    __slots__ = ("_block", "computed", "properties", "scope")
 
-    return build
+    def __init__(
+        self, block: BlockBuilder, scope: Scope, computed: ComputedStyle, properties: Properties
+    ) -> None:
+        self._block = block
+        self.scope = scope
+        self.computed = computed
+        self.properties = properties  # specified for the element
+
+    @property
+    def state(self) -> BuildState:
+        """The state of the build."""
+        return self.scope.state
+
+    @property
+    def style(self) -> Style:
+        """The style of the block."""
+        return self.computed.style
+
+    @property
+    def location(self) -> SourceLocation:
+        """The location of the element."""
+        return self._block.plain.location
+
+    @property
+    def source(self) -> Source:
+        """The source of the node: one object outside of loops."""
+        loop = self.scope.loop
+        return Source(self.location, loop) if loop else self._block.plain
+
+    def read(self) -> list[Any]:
+        """Return the values of the attributes, in the order of their names."""
+        return [each.read(self.scope) for each in self._block.attributes]
+
+    def read_id(self) -> str | None:
+        """Return the element's id, registered in the build."""
+        block = self._block
+        if block.slug:
+            return self.state.register_fragment(block.slug, self.scope, self.location)
+        if block.identity.is_static and block.identity.constant is None:
+            return None
+        return read_id(block.identity, self.scope)
+
+    def enter(self) -> Scope:
+        """Return the scope inside the block, in its language."""
+        return self._block.element_style.enter(self.scope)
+
+    def inside(self, **changes: object) -> tuple[Any, ...]:
+        """Return what is inside the block, in its scope with some changes."""
+        scope = self.enter()
+        made: Nodes = []
+        self._block.inner(scope.enter(**changes) if changes else scope, self.computed, made)
+        return tuple(made)
+
+    def box(
+        self, blocks: tuple[Block, ...], name: str | None, computed: ComputedStyle | None = None
+    ) -> Container:
+        """Return a plain box with an id, in the style of the block or another."""
+        style = (computed or self.computed).style
+        return Container(self.source, Role.DIV, style, blocks, None, name)
+
+    def find_color(self, value: ColorValue | None) -> Color | None:
+        """Return the colour of an attribute, None for none; an unknown name is reported."""
+        return find_color(self._block.sheet, value, self.scope, self.location)
+
+    def anonymous(self, *entries: str) -> ComputedStyle:
+        """Return the style of a box in the block that no element makes, with the properties of some entries."""
+        return self._block.sheet.compute_anonymous(self.computed, *entries)
+
+    def to_points(self, value: LengthValue) -> float:
+        """Return a length in points; em are of the block's font size."""
+        return self._block.sheet.to_points(value, self.computed)
+
+    def to_length(self, value: LengthValue) -> Length:
+        """Return a length with font units resolved."""
+        return self._block.sheet.to_length(value, self.computed)
 
 
 class BlockBuilder:
-    """The source, style, id and attributes of a block."""
+    """Builds the block of an element: its style, counters and id here, the rest by `make`.
 
-    __slots__ = ("attributes", "element_style", "identity", "plain", "sheet", "slug")
+    `make` may read the attributes `names`, and build what is inside by `inner`.
+    """
 
-    def __init__(self, element: Element, context: CompileContext, *names: str) -> None:
+    __slots__ = (
+        *("attributes", "counts", "element_style", "identity", "inner", "make", "plain", "sheet"),
+        "slug",
+    )
+
+    def __init__(
+        self,
+        element: Element,
+        context: CompileContext,
+        *names: str,
+        make: MakeBlock | None = None,
+        inner: NodeBuilder = EMPTY,
+    ) -> None:
+        if make is not None:  # else it is a method
+            self.make = make
+        self.inner = inner
         self.sheet = context.sheet
         self.element_style: ElementStyle = context.compile_style(element)
+        # What shows no number may set counters.
+        self.counts = self.element_style.may_count and not context.is_page_time
         self.identity: CompiledAttribute[str | None] = context.compile_attribute(element, "id")
         self.attributes = tuple(context.compile_attributes(element, *names))
         self.plain = Source(element.location)
         self.slug = element.slug if isinstance(element, MarkdownElement) else ""
 
-    def compute(self, scope: Scope, parent: ComputedStyle) -> ComputedStyle:
-        """Return the style under a parent's; errors are reported."""
-        computed = self.element_style.compute(scope, parent)
-        if computed.style.box.overflow is Overflow.SHRINK:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        """Append the block, if it is not left out."""
+        made = self.make(self.open(scope, parent))
+        if made is not None:
+            if made.id is not None and not scope.state.is_page_time:
+                scope.state.references.add_blocks(made.id, (made,))
+            out.append(made)
+
+    def open(self, scope: Scope, parent: ComputedStyle) -> Frame:
+        """Return the block in its style, whose errors are reported; it sets the counters that it states."""
+        computed, properties = self.element_style.resolve(scope, parent)
+        style = computed.style
+        if style.box.overflow is Overflow.SHRINK:
             scope.state.count_shrinking(self.plain.location)
-        return computed
+        if self.counts and style.numbering is not None:
+            scope.state.count_element(style.numbering, self.plain.location, is_shown=False)
+        return Frame(self, scope, computed, properties)
 
-    def source(self, scope: Scope) -> Source:
-        """Return the source of a node: one object outside of loops."""
-        return Source(self.plain.location, scope.loop) if scope.loop else self.plain
 
-    def read(self, scope: Scope) -> list[Any]:
-        """Return the values of the attributes, in the order of their names."""
-        return [each.read(scope) for each in self.attributes]
+def block(
+    *names: str, holds_blocks: bool = False
+) -> Callable[[MakeBlock], Callable[[Element, CompileContext], NodeBuilder]]:
+    """Turn a function that makes a block of its frame into one that compiles its element."""
 
-    def read_id(self, scope: Scope) -> str | None:
-        """Return the element's id, registered in the build."""
-        if self.slug:
-            return scope.state.register_fragment(self.slug, scope, self.plain.location)
-        if self.identity.is_static and self.identity.constant is None:
-            return None
-        return read_id(self.identity, scope)
+    def decorate(make: MakeBlock) -> Callable[[Element, CompileContext], NodeBuilder]:
+        def compile_block(element: Element, context: CompileContext) -> NodeBuilder:
+            children = element.children if holds_blocks else []
+            inner = context.compile_blocks(children, owner=element)
+            return BlockBuilder(element, context, *names, make=make, inner=inner)
 
-    def build_inside(
-        self, inner: NodeBuilder, scope: Scope, computed: ComputedStyle
-    ) -> tuple[Any, ...]:
-        """Return the content of the block, in its language."""
-        made: Nodes = []
-        inner(self.element_style.enter(scope), computed, made)
-        return tuple(made)
+        return compile_block
 
-    def box(
-        self, scope: Scope, computed: ComputedStyle, blocks: tuple[Block, ...], name: str | None
-    ) -> Container:
-        """Return a plain box with the style and an id of the block."""
-        return Container(self.source(scope), Role.DIV, computed.style, blocks, None, name)
+    return decorate
+
+
+def make_box(frame: Frame) -> Container:
+    """Return the box of a block that is nothing but the blocks in it."""
+    blocks = frame.inside()
+    return frame.box(blocks, frame.read_id())
 
 
 _SIDES: Final = ("top", "right", "bottom", "left")

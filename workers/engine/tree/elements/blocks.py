@@ -10,7 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
 from functools import partial
-from itertools import groupby
+from itertools import count, groupby
 from typing import Final
 
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
@@ -19,7 +19,7 @@ from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import BLOCKS, INLINE
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import (
     compile_controlled,
@@ -31,10 +31,12 @@ from workers.engine.tree.compiler.control_flow import (
 from workers.engine.tree.elements import footnotes, markdown
 from workers.engine.tree.elements.block_builder import (
     BlockBuilder,
+    Frame,
+    block,
     compile_columns,
     compile_floating,
     compile_position,
-    with_counters,
+    make_box,
 )
 from workers.engine.tree.elements.charts import FIGURES
 from workers.engine.tree.elements.composed import compile_content
@@ -47,7 +49,6 @@ from workers.engine.tree.elements.inlines import (
 )
 from workers.engine.tree.elements.paragraphs import (
     _PARAGRAPH_ROLES,
-    HEADING_ROLES,
     ParagraphBuilder,
     make_extras,
     style_for,
@@ -78,27 +79,27 @@ def compile_insert(element: Element, context: CompileContext) -> NodeBuilder:
     if "{{" in name:
         message = "The flow of insert is a name, not an expression"
         findings.error("wrong-value", message, element.location)
-        return sequence(())
+        return EMPTY
     if name in context.insertion_path:
         path = " → ".join((*context.insertion_path, name))
         findings.error("flow-cycle", f"The flows insert each other: {path}", element.location)
-        return sequence(())
+        return EMPTY
     if name not in context.flows:  # reported by the checks
-        return sequence(())
-    common = BlockBuilder(element, context)
-    needs_box = not element.attributes.keys() <= {"flow", "for", "if", "lang"}
-    has_lang = "lang" in element.attributes
+        return EMPTY
     compiled = compile_flow(name, context)
+    needs_box = not element.attributes.keys() <= {"flow", "for", "if", "lang"}
+    if needs_box:
+        boxed = BlockBuilder(element, context, make=make_box, inner=compiled)
+    common = BlockBuilder(element, context)
+    has_lang = "lang" in element.attributes
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         scope.state.count_iterations(1, element.location)
-        computed = common.compute(scope, parent)
-        if not needs_box:
-            entered = common.element_style.enter(scope)
-            compiled(entered, computed if has_lang else parent, out)
+        if needs_box:
+            boxed(scope, parent, out)
             return
-        blocks = common.build_inside(compiled, scope, computed)
-        out.append(common.box(scope, computed, blocks, common.read_id(scope)))
+        frame = common.open(scope, parent)
+        compiled(frame.enter(), frame.computed if has_lang else parent, out)
 
     return build
 
@@ -113,7 +114,7 @@ def compile_flow(name: str, context: CompileContext) -> NodeBuilder:
         context.findings.error(
             "flow-cycle", "Flows are inserted more than 32 deep", element.location
         )
-        return sequence(())
+        return EMPTY
     element_style = context.compile_style(element)
     inner = _compile_flow_once(element, inner_context)
     is_poured = context.features.has_notes and not context.insertion_path
@@ -154,42 +155,36 @@ _OF_ADDRESS: Final = ("lower", "upper", "inset", "sender", "remarks", "lines")
 def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an `address`: a box where its standard has the window, with the lines of the address."""
     location = element.location
-    common = BlockBuilder(element, context, "standard", "sender", "fold-marks")
     value, remarks = (
         context.compile_expression(element.attributes.get(name, "none"), location)
         for name in ("value", "remarks")
     )
     content = compile_content(element, context, *_OF_ADDRESS)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        standard, sender, has_marks = common.read(scope)
+    def make(frame: Frame) -> nodes.Container | None:
+        standard, sender, has_marks = frame.read()
         if standard is None:  # reported before
-            return
-        window = ADDRESS_WINDOWS[standard]
+            return None
+        window, scope = ADDRESS_WINDOWS[standard], frame.scope
         lines, above = _read_lines(value.evaluate(scope)), _read_lines(remarks.evaluate(scope))
-        source, computed = common.source(scope), common.compute(scope, parent)
         if len(lines) > window.lines:
-            scope.state.findings.warn(
+            frame.state.findings.warn(
                 "address-lines",
                 f"The address has {len(lines)} lines, {standard} allows {window.lines}: join some of "
-                f"them{nodes.describe_loops(source.loop)}",
+                f"them{nodes.describe_loops(scope.loop)}",
                 location,
             )
         measures = (window.height - window.remarks, window.remarks, window.inset)
         shown = (*(Decimal(str(round(each, 3))) for each in measures), sender, above, lines)
-        blocks = content(scope, computed, dict(zip(_OF_ADDRESS, shown, strict=True)))
+        blocks = content(scope, frame.computed, dict(zip(_OF_ADDRESS, shown, strict=True)))
         place = nodes.Position(Length(mm(window.top)), None, None, Length(mm(window.left)))
         envelope = nodes.Envelope(standard, window, has_marks)
         width = {"width": Length(mm(window.width))}
-        style = context.sheet.compute(computed, width).style
-        name = common.read_id(scope)
-        out.append(
-            nodes.Container(
-                source, nodes.Role.DIV, style, blocks, place, name, is_box=True, envelope=envelope
-            )
-        )
+        style = context.sheet.compute(frame.computed, width).style
+        box = frame.box(blocks, frame.read_id())
+        return replace(box, style=style, position=place, is_box=True, envelope=envelope)
 
-    return build
+    return BlockBuilder(element, context, "standard", "sender", "fold-marks", make=make)
 
 
 def _read_lines(value: object) -> list[str]:
@@ -202,43 +197,30 @@ def _read_lines(value: object) -> list[str]:
 
 def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an `ul` or `ol`."""
-    common = BlockBuilder(element, context)
-    kind = context.compile_attribute(element, "list-style-type")
-    start = context.compile_attribute(element, "start") if element.tag == "ol" else None
     items = compile_in_groups(element, context, controlled(_compile_item), "li")
     is_given = "list-style-type" in element.attributes
+    names = ("list-style-type", "start") if element.tag == "ol" else ("list-style-type",)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed, properties = common.element_style.resolve(scope, parent)
-        own = kind.read(scope)
-        style = own if is_given else properties.get("list-style-type", own)
-        first = 1 if start is None else start.read(scope)
-        made: Nodes = []
-        items(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
-        out.append(
-            nodes.ListBlock(
-                common.source(scope), computed.style, tuple(made), common.read_id(scope)
-            )
-        )
+    def make(frame: Frame) -> nodes.ListBlock:
+        own, *start = frame.read()
+        style = own if is_given else frame.properties.get("list-style-type", own)
+        made = frame.inside(markers=(style, count(*start or (1,))))
+        return nodes.ListBlock(frame.source, frame.style, made, frame.read_id())
 
-    return build
+    return BlockBuilder(element, context, *names, make=make, inner=items)
 
 
 def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
-    common = BlockBuilder(element, context, "checked")
     inner = replace(context, is_in_list=True).compile_blocks(element.children, owner=element)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = common.compute(scope, parent)
-        kind, first = scope.markers
-        blocks = common.build_inside(inner, scope, computed)
-        own_id = common.read_id(scope)
-        (checked,) = common.read(scope)
-        marker = CHECK_BOXES.get(checked) or format_marker(kind, first + len(out))
-        out.append(nodes.ListItem(common.source(scope), computed.style, marker, blocks, own_id))
+    def make(frame: Frame) -> nodes.ListItem:
+        style, numbers = frame.scope.markers
+        blocks, own_id = frame.inside(), frame.read_id()
+        (checked,) = frame.read()
+        marker = CHECK_BOXES.get(checked) or format_marker(style, next(numbers))
+        return nodes.ListItem(frame.source, frame.style, marker, blocks, own_id)
 
-    builder = build
-    return with_counters(element, context, builder) if context.features.counters else builder
+    return BlockBuilder(element, context, "checked", make=make, inner=inner)
 
 
 _CONTENTS: Final = tuple(f"toc-{level}" for level in range(1, 7))
@@ -246,41 +228,27 @@ _INDEX: Final = tuple(f"index-{level}" for level in range(1, 4))
 _LETTER: Final = "index-letter"  # lies over index-1
 
 
-def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile a table of contents."""
-    common = BlockBuilder(element, context, "levels", "of", "leader")
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = common.compute(scope, parent)
-        (first, last), kind, leader = common.read(scope)
-        entries = tuple(_entry_style(common.sheet, own, name) for name in _CONTENTS)
-        name = common.read_id(scope)
-        contents = nodes.Contents(
-            common.source(scope), own.style, kind, first, last, leader, entries, name
-        )
-        scope.state.references.contents.append(contents)
-        out.append(contents)
-
-    return build
+@block("levels", "of", "leader")
+def _make_contents(frame: Frame) -> nodes.Contents:
+    (first, last), kind, leader = frame.read()
+    entries = tuple(_entry_style(frame, name) for name in _CONTENTS)
+    own_id = frame.read_id()
+    contents = nodes.Contents(frame.source, frame.style, kind, first, last, leader, entries, own_id)
+    frame.state.references.contents.append(contents)
+    return contents
 
 
-def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile an index."""
-    common, sheet = BlockBuilder(element, context), context.sheet
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = common.compute(scope, parent)
-        styles = [_entry_style(sheet, own, name) for name in _INDEX]
-        styles.append(_entry_style(sheet, own, _INDEX[0], _LETTER))
-        index = nodes.Index(common.source(scope), own.style, tuple(styles), common.read_id(scope))
-        scope.state.references.add_index(index, own.style.text.lang)
-        out.append(index)
-
-    return build
+@block()
+def _make_index(frame: Frame) -> nodes.Index:
+    styles = [_entry_style(frame, name) for name in _INDEX]
+    styles.append(_entry_style(frame, _INDEX[0], _LETTER))
+    index = nodes.Index(frame.source, frame.style, tuple(styles), frame.read_id())
+    frame.state.references.add_index(index, frame.style.text.lang)
+    return index
 
 
-def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> nodes.EntryStyle:
-    computed = sheet.compute_anonymous(parent, *names)
+def _entry_style(frame: Frame, *names: str) -> nodes.EntryStyle:
+    computed = frame.anonymous(*names)
     return nodes.EntryStyle(computed.style, computed.transform)
 
 
@@ -377,23 +345,15 @@ def _compile_loose(
 
 
 def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
-    compile_tag = _COMPILERS.get(element.tag)
-    if compile_tag is None:  # reported by the checks
-        return sequence(())
-    builder = compile_tag(element, context)
-    if context.features.counters and element.tag not in _NUMBERED:
-        return with_counters(element, context, builder)
-    return builder
-
-
-_NUMBERED: Final = frozenset({"p", *HEADING_ROLES, "caption"})  # these count as they are built
+    compile_tag = _COMPILERS.get(element.tag)  # None is reported by the checks
+    return EMPTY if compile_tag is None else compile_tag(element, context)
 
 
 _CONTAINERS: Final = frozenset({"div", "box", "figure", "blockquote"})
 
 
 def _compile_container(element: Element, context: CompileContext) -> NodeBuilder:
-    common, tag = BlockBuilder(element, context), element.tag
+    outer, tag = context, element.tag
     role = nodes.Role.BLOCK_QUOTE if tag == "blockquote" else nodes.Role.DIV
     place = compile_position(element, context) if is_positioned(element) else None
     # On a box the checks report the attribute; compiling must not fail before they do.
@@ -405,30 +365,26 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
         context = replace(context, is_in_figure=True)
     inner = context.compile_blocks(element.children, owner=element)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = common.compute(scope, parent)
-        name = common.read_id(scope)
-        around = scope.enter(figure_id=name) if tag == "figure" else scope
-        blocks = common.build_inside(inner, around, computed)
+    def make(frame: Frame) -> nodes.Container:
+        scope, computed, name = frame.scope, frame.computed, frame.read_id()
+        blocks = frame.inside(figure_id=name) if tag == "figure" else frame.inside()
         columned = columns(scope, computed) if columns else None
-        if columned is not None and any(_spans_columns(block) for block in blocks):
-            plain = common.box(scope, context.sheet.compute_anonymous(computed), (), None)
+        if columned is not None and any(map(_spans_columns, blocks)):
+            plain = frame.box((), None, frame.anonymous())
             blocks, columned = tuple(_split_columns(blocks, plain, columned)), None
-        out.append(
-            nodes.Container(
-                common.source(scope),
-                role,
-                computed.style,
-                blocks,
-                place(scope, computed) if place else None,
-                name,
-                tag == "box",
-                columned,
-                floating(scope) if floating else None,
-            )
+        return nodes.Container(
+            frame.source,
+            role,
+            frame.style,
+            blocks,
+            place(scope, computed) if place else None,
+            name,
+            tag == "box",
+            columned,
+            floating(scope) if floating else None,
         )
 
-    return build
+    return BlockBuilder(element, outer, make=make, inner=inner)
 
 
 def _spans_columns(block: nodes.Block) -> bool:
@@ -455,65 +411,48 @@ def _split_columns(
         yield replace(plain, children=group, columns=inner)
 
 
-def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
-    common = BlockBuilder(element, context, "gap", "align-items")
-    inner = context.compile_blocks(element.children, owner=element)
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = common.compute(scope, parent)
-        blocks = common.build_inside(inner, scope, computed)
-        gap, align = common.read(scope)
-        points = common.sheet.to_points(gap, computed)
-        name = common.read_id(scope)
-        out.append(nodes.Row(common.source(scope), computed.style, blocks, points, align, name))
-
-    return build
+@block("gap", "align-items", holds_blocks=True)
+def _make_row(frame: Frame) -> nodes.Row:
+    blocks = frame.inside()
+    gap, align = frame.read()
+    points = frame.to_points(gap)
+    return nodes.Row(frame.source, frame.style, blocks, points, align, frame.read_id())
 
 
-def _compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile a grid; each block in it takes one cell."""
-    common, sheet = BlockBuilder(element, context, *_GRID_ATTRIBUTES), context.sheet
-    inner = context.compile_blocks(element.children, owner=element)
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = common.compute(scope, parent)
-        tracks, rows, direction, column_gap, row_gap, skip = common.read(scope)
-        height = sheet.to_length(rows, own)
-        fills_columns = direction == "column"
-        if fills_columns and height.kind is LengthKind.AUTO:
-            message = "A grid that fills its columns first needs rows of one height: give it grid-auto-rows"
-            scope.state.findings.error("grid-rows", message, element.location)
-        out.append(
-            nodes.Grid(
-                common.source(scope),
-                own.style,
-                common.build_inside(inner, scope, own),
-                tuple(sheet.to_length(track, own) for track in tracks or ()),
-                None if height.kind is LengthKind.AUTO else height.value,
-                sheet.to_points(column_gap, own),
-                sheet.to_points(row_gap, own),
-                skip,
-                fills_columns,
-                common.read_id(scope),
-            )
+@block(*_GRID_ATTRIBUTES, holds_blocks=True)
+def _make_grid(frame: Frame) -> nodes.Grid:
+    """Make a grid; each block in it takes one cell."""
+    tracks, rows, direction, column_gap, row_gap, skip = frame.read()
+    height = frame.to_length(rows)
+    fills_columns = direction == "column"
+    if fills_columns and height.kind is LengthKind.AUTO:
+        message = (
+            "A grid that fills its columns first needs rows of one height: give it grid-auto-rows"
         )
+        frame.state.findings.error("grid-rows", message, frame.location)
+    return nodes.Grid(
+        frame.source,
+        frame.style,
+        frame.inside(),
+        tuple(map(frame.to_length, tracks or ())),
+        None if height.kind is LengthKind.AUTO else height.value,
+        frame.to_points(column_gap),
+        frame.to_points(row_gap),
+        skip,
+        fills_columns,
+        frame.read_id(),
+    )
 
-    return build
 
-
-def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
-    common = BlockBuilder(element, context)
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        style = common.element_style.compute(scope, parent).style
-        line = style.box.border.top
-        if line is NO_BORDER or not line.width:
-            line = Border(0.5, BorderStyle.SOLID, BLACK)
-        no_top = Sides(NO_BORDER, *style.box.border[1:])
-        style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
-        out.append(nodes.Rule(common.source(scope), style, line, common.read_id(scope)))
-
-    return build
+@block()
+def _make_rule(frame: Frame) -> nodes.Rule:
+    style = frame.style
+    line = style.box.border.top
+    if line is NO_BORDER or not line.width:
+        line = Border(0.5, BorderStyle.SOLID, BLACK)
+    no_top = Sides(NO_BORDER, *style.box.border[1:])
+    style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
+    return nodes.Rule(frame.source, style, line, frame.read_id())
 
 
 def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
@@ -536,13 +475,14 @@ def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
     if not {"class", "lang", "id"} & element.attributes.keys():
         return inner
     common, sheet = BlockBuilder(element, context), context.sheet
+    common.inner = inner
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = common.compute(scope, parent)
-        name = common.read_id(scope)
-        blocks = common.build_inside(inner, scope, computed)
+        frame = common.open(scope, parent)
+        name, blocks = frame.read_id(), frame.inside()
         if name is not None:
-            blocks = (common.box(scope, sheet.compute_anonymous(parent), blocks, name),)
+            blocks = (frame.box(blocks, name, sheet.compute_anonymous(parent)),)
+            frame.state.references.add_blocks(name, blocks)
         out += blocks
 
     return build
@@ -605,22 +545,22 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     **dict.fromkeys(("p", *_PARAGRAPH_ROLES), ParagraphBuilder),
     **dict.fromkeys(_CONTAINERS, _compile_container),
     **dict.fromkeys(("ul", "ol"), compile_list),
-    "row": _compile_row,
-    "hr": _compile_rule,
+    "row": _make_row,
+    "hr": _make_rule,
     "break": _compile_break,
     **FIGURES,
     "qr-bill": compile_qr_bill,
     "payment-slip": compile_payment_slip,
     "address": compile_address,
-    "grid": _compile_grid,
+    "grid": _make_grid,
     "markdown": markdown.compile_markdown,
     "table": tables.compile_table,
     "group": _compile_group,
     "assert": _compile_test,
     "mark": partial(_compile_block_anchor, compile_anchor=compile_index_anchor),
     "running": partial(_compile_block_anchor, compile_anchor=compile_running_anchor),
-    "toc": compile_contents,
-    "index": compile_index,
+    "toc": _make_contents,
+    "index": _make_index,
     "endnotes": footnotes.compile_endnotes,
     "insert": compile_insert,
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal, localcontext
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from babel import dates as babel_dates
 from babel import numbers as babel_numbers
@@ -18,11 +18,11 @@ from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 from workers.engine.syntax.vocabulary.specs import FIELDS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import CompiledLoop, compile_controlled, compile_loop
-from workers.engine.tree.elements.block_builder import BlockBuilder
-from workers.engine.tree.elements.figures import FieldBuilder, compile_barcode, compile_image
+from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
+from workers.engine.tree.elements.figures import FieldBuilder, compile_barcode, make_image
 from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -51,40 +51,36 @@ def compile_chart(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _compile_records(element: Element, context: CompileContext) -> NodeBuilder:
-    frame = _ChartFrame(element, context)
     if "data" not in element.attributes:  # reported by the checks
-        return sequence(())
+        return EMPTY
     records = _Records(element, context)
     series = records.series()
-    axes = _compile_axes(element, context, is_sideways=frame.kind in _SIDEWAYS)
+    axes = _compile_axes(element, context, is_sideways=_kind_of(element) in _SIDEWAYS)
     records.close()
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = frame.element_style.compute(scope, parent)
-        inner = frame.element_style.enter(scope)
+    def make(frame: Frame) -> Chart:
+        inner, is_rtl = frame.enter(), frame.style.paragraph.is_rtl
         items = records.loop.evaluate_items(inner)
         xs, x_kind = records.read_xs(inner, items)
-        made: list[ChartSeries] = []
-        series(inner.enter(items=items), own, made)
+        made = frame.inside(items=items)
         value_axis, x_axis = (
-            axis.read(inner, is_rtl=own.style.paragraph.is_rtl, x_kind=kind)
+            axis.read(inner, is_rtl=is_rtl, x_kind=kind)
             for axis, kind in zip(axes, (CategoryKind.NUMBER, x_kind), strict=True)
         )
-        content = _Content(xs, x_kind, tuple(made), value_axis, x_axis)
-        out.append(frame.chart(scope, own, content))
+        return _make_chart(element, frame, xs, x_kind, made, value_axis, x_axis)
 
-    return build
+    return BlockBuilder(element, context, *_OPTIONS, make=make, inner=series)
 
 
 def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
-    frame, location = _ChartFrame(element, context), element.location
+    location = element.location
     value, most = (
         context.compile_expression(element.attributes.get(name, default), location)
         for name, default in (("value", "none"), ("max", "1"))
     )
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = frame.element_style.compute(scope, parent)
+    def make(frame: Frame) -> Chart:
+        scope = frame.scope
         shown = _read_number(scope, value.evaluate(scope), "value", location)
         full = _read_number(scope, most.evaluate(scope), "max", location)
         if full is not None and full <= 0:
@@ -93,55 +89,50 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
             full = None
         share = None if shown is None or not full else min(max(float(shown / full), 0.0), 1.0)
         plain = ChartAxis(_AxisFormat(scope, None, None))
-        content = _Content((), CategoryKind.TEXT, (), plain, plain)
-        out.append(frame.chart(scope, own, content, share))
+        chart = _make_chart(element, frame, (), CategoryKind.TEXT, (), plain, plain)
+        return replace(chart, gauge=share)
 
-    return build
-
-
-class _Content(NamedTuple):
-    """The values and axes of a chart."""
-
-    xs: tuple[object, ...]
-    x_kind: CategoryKind
-    series: tuple[ChartSeries, ...]
-    value_axis: ChartAxis
-    x_axis: ChartAxis
+    return BlockBuilder(element, context, *_OPTIONS, make=make)
 
 
-class _ChartFrame(BlockBuilder):
-    """The style, texts and options of every chart."""
+_OPTIONS: Final = ("alt", "title", "stack", "legend", "colors", "hatch", "values")
 
-    __slots__ = ("kind",)
 
-    def __init__(self, element: Element, context: CompileContext) -> None:
-        names = ("alt", "title", "stack", "legend", "colors", "hatch", "values")
-        super().__init__(element, context, *names)
-        self.kind: str = read_attribute(element, "type") or "column"
+def _kind_of(element: Element) -> str:
+    return read_attribute(element, "type") or "column"
 
-    def chart(
-        self, scope: Scope, computed: ComputedStyle, content: _Content, gauge: float | None = None
-    ) -> Chart:
-        """Return the node."""
-        alt, title, stack, legend, colors, hatch, values = self.read(scope)
-        location = self.plain.location
-        found = (find_color(self.sheet, color, scope, location) for color in colors or ())
-        default_stack = "sum" if self.kind == "area" else "none"
-        return Chart(
-            self.source(scope),
-            computed.style,
-            self.kind,
-            alt or "",
-            *content,
-            title or "",
-            stack or default_stack,
-            legend,
-            tuple(color for color in found if color is not None),
-            hatch,
-            values,
-            gauge,
-            self.read_id(scope),
-        )
+
+def _make_chart(
+    element: Element,
+    frame: Frame,
+    xs: tuple[object, ...],
+    x_kind: CategoryKind,
+    series: tuple[ChartSeries, ...],
+    value_axis: ChartAxis,
+    x_axis: ChartAxis,
+) -> Chart:
+    """Return a chart with the texts and options that every chart has."""
+    alt, title, stack, legend, colors, hatch, values = frame.read()
+    found = (frame.find_color(color) for color in colors or ())
+    kind = _kind_of(element)
+    return Chart(
+        frame.source,
+        frame.style,
+        kind,
+        alt or "",
+        xs,
+        x_kind,
+        series,
+        value_axis,
+        x_axis,
+        title or "",
+        stack or ("sum" if kind == "area" else "none"),
+        legend,
+        tuple(color for color in found if color is not None),
+        hatch,
+        values,
+        id=frame.read_id(),
+    )
 
 
 class _Records:
@@ -436,7 +427,7 @@ _SKELETONS: Final = {"year": "y", "month": "MMM", "day": "MMMd"}
 
 # What stands in a line too, by its tag.
 FIGURES: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {
-    "img": compile_image,
+    "img": make_image,
     "barcode": compile_barcode,
     "chart": compile_chart,
     **dict.fromkeys(FIELDS, FieldBuilder),

@@ -15,7 +15,7 @@ from workers.engine.tree.build_state import BuildState, Evaluation, Scope, value
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder, Frame, block
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.running_text import collapse_and_trim
 from workers.engine.tree.node_values import FieldKind, FieldOption, ImageSource, parse_image_source
@@ -29,63 +29,52 @@ def read_image_source(value: str | bytes | None, page: int = 1) -> ImageSource |
     return None if value is None else parse_image_source(value, page)
 
 
-def compile_image(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile an `img`."""
-    names = ("src", "alt", "object-fit", "optional", "object-position", "page")
-    common, sheet = BlockBuilder(element, context, *names), context.sheet
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        src, alt, fit, is_optional, position, page = common.read(scope)
-        picture = read_image_source(src, page)
-        if picture is None:
-            if not is_optional:
-                message = "The image has no src"
-                scope.state.findings.error("missing-image", message, element.location)
-            return
-        own = common.compute(scope, parent)
-        across, down = (sheet.to_length(offset, own) for offset in position)
-        place, is_spared = common.source(scope), own.inherited.has_optional_images
-        fallback = None
-        if is_spared and alt:
-            plain = sheet.compute_anonymous(own)
-            written = nodes.Paragraph(
-                place, nodes.Role.P, plain.style, (nodes.TextRun(alt, plain.style.text),)
-            )
-            fallback = common.box(scope, plain, (written,), None)
-        out.append(
-            nodes.Image(
-                place,
-                own.style,
-                picture,
-                alt or "",
-                fit,
-                is_optional or is_spared,
-                common.read_id(scope),
-                (across, down),
-                fallback,
-            )
+@block("src", "alt", "object-fit", "optional", "object-position", "page")
+def make_image(frame: Frame) -> nodes.Image | None:
+    """Make an image, None of one without source."""
+    src, alt, fit, is_optional, position, page = frame.read()
+    picture = read_image_source(src, page)
+    if picture is None:
+        if not is_optional:
+            frame.state.findings.error("missing-image", "The image has no src", frame.location)
+        return None
+    is_spared = frame.computed.inherited.has_optional_images
+    fallback = None
+    if is_spared and alt:
+        plain = frame.anonymous()
+        written = nodes.Paragraph(
+            frame.source, nodes.Role.P, plain.style, (nodes.TextRun(alt, plain.style.text),)
         )
-
-    return build
+        fallback = frame.box((written,), None, plain)
+    across, down = map(frame.to_length, position)
+    return nodes.Image(
+        frame.source,
+        frame.style,
+        picture,
+        alt or "",
+        fit,
+        is_optional or is_spared,
+        frame.read_id(),
+        (across, down),
+        fallback,
+    )
 
 
 def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `barcode`."""
     names = ("type", "alt", "level", "module", "quiet", "show-text", "columns", "correction")
     more = ("add-on", "escapes", "dpi", "bar-width-reduction")
-    common = BlockBuilder(element, context, *names, *more)
     value = _compile_barcode_value(element, context)
     is_of_page = any(expression.all_names & _OF_A_PAGE for expression in value.expressions)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        state = scope.state
+    def make(frame: Frame) -> nodes.Barcode:
+        state = frame.state
         errors_before = state.findings.error_count
-        own = common.compute(scope, parent)
-        kind, alt, level, module, is_quiet, shows_text, *rest = common.read(scope)
+        kind, alt, level, module, is_quiet, shows_text, *rest = frame.read()
         columns, correction, add_on, has_escapes, dpi, reduction = rest
         barcode = nodes.Barcode(
             kind or "",
-            value.evaluate(scope),
+            value.evaluate(frame.scope),
             level,
             is_quiet,
             columns,
@@ -93,13 +82,13 @@ def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             add_on or "",
             has_escapes,
             dpi,
-            source=common.source(scope),
-            style=own.style,
+            source=frame.source,
+            style=frame.style,
             alt=alt or "",
             shows_text=shows_text,
-            module=None if module is None else context.sheet.to_points(module, own),
-            reduction=context.sheet.to_points(reduction, own),
-            id=common.read_id(scope),
+            module=None if module is None else frame.to_points(module),
+            reduction=frame.to_points(reduction),
+            id=frame.read_id(),
         )
         if barcode.symbology == "swiss-qr":
             warn_of_signs("swiss-qr", barcode.value, state, element.location)
@@ -111,9 +100,9 @@ def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
                 code, text = problem
                 loops = nodes.describe_loops(barcode.source.loop)
                 state.findings.error(code, f"{text}{loops}", element.location)
-        out.append(barcode)
+        return barcode
 
-    return build
+    return BlockBuilder(element, context, *names, *more, make=make)
 
 
 def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluation:
@@ -176,24 +165,23 @@ class FieldBuilder(BlockBuilder):
             for child in element.elements("option")
         )
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        """Append the field."""
-        own = self.compute(scope, parent)
-        state = scope.state
+    def make(self, frame: Frame) -> nodes.FormField | None:
+        """Return the field, None if it has no name."""
+        state, own = frame.state, frame.style
         errors_before = state.findings.error_count
-        scope = self.element_style.enter(scope)  # values are formatted in its language
-        values = dict.fromkeys(_NAMES) | dict(zip(self._names, self.read(scope), strict=True))
+        scope = frame.scope = frame.enter()  # values are formatted in its language
+        values = dict.fromkeys(_NAMES) | dict(zip(self._names, frame.read(), strict=True))
         name = values["name"]
         if not name:
             if state.findings.error_count == errors_before:
                 self._report(scope, "wrong-value", "The field has no name: `name` is empty")
-            return
+            return None
         options: list[FieldOption] = []
-        self._options(scope, own, options)
+        self._options(scope, frame.computed, options)
         cells = values["comb"] or 0
         node = nodes.FormField(
-            self.source(scope),
-            own.style,
+            frame.source,
+            own,
             self._kind,
             name,
             collapse_and_trim(values["label"] or ""),
@@ -205,14 +193,14 @@ class FieldBuilder(BlockBuilder):
             cells or values["max-length"],
             cells,
             tuple(options),
-            read_id(self.identity, scope),
+            frame.read_id(),
         )
         if node.max_length is not None and len(node.value) > node.max_length:
             message = f'The value of the field "{name}" has {len(node.value)} characters, accepted are {node.max_length}'
             self._report(scope, "field-value", message)
         state.form_fields.add(node, state.findings)
         state.count_toward("too-many-fields", self.plain.location)
-        out.append(node)
+        return node
 
     def _read_value(self, scope: Scope, name: str, value: str, options: list[FieldOption]) -> str:
         if self._kind.is_button:

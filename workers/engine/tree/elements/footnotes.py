@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.references.counters import CalledNote, PageNumberedNote
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
@@ -26,7 +26,7 @@ def compile_footnote(element: Element, context: CompileContext) -> NodeBuilder:
     if isinstance(element, MarkdownElement) and element.fragment and not element.children:
         return _repeat_call(element, context.sheet)
     if _is_misplaced(element, context):
-        return sequence(())
+        return EMPTY
     note = _FootnoteBuilder(element, context)
     inner = replace(
         context, is_in_note=True, is_page_time=False, takes_notes=False, is_in_list=False
@@ -44,21 +44,19 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
             "boxes of pages, and heads and feet of tables",
             element.location,
         )
-        return sequence(())
-    common = BlockBuilder(element, context)
+        return EMPTY
+    return BlockBuilder(element, context, make=_make_endnotes)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = common.compute(scope, parent)
-        state = scope.state
-        notes = state.footnotes.collect_endnotes(state.counters)
-        if not notes:
-            message = "The notes are empty: the flow has no `footnote` before `endnotes`"
-            state.findings.warn("empty-endnotes", message, element.location)
-        page = own.style.breaks.page
-        notes = tuple(replace(note, style=_on_pages(note.style, page)) for note in notes)
-        out.append(common.box(scope, own, notes, common.read_id(scope)))
 
-    return build
+def _make_endnotes(frame: Frame) -> nodes.Container:
+    state = frame.state
+    notes = state.footnotes.collect_endnotes(state.counters)
+    if not notes:
+        message = "The notes are empty: the flow has no `footnote` before `endnotes`"
+        state.findings.warn("empty-endnotes", message, frame.location)
+    page = frame.style.breaks.page
+    notes = tuple(replace(note, style=_on_pages(note.style, page)) for note in notes)
+    return frame.box(notes, frame.read_id())
 
 
 def _on_pages(style: Style, page: str | None) -> Style:
@@ -118,8 +116,7 @@ def _call_style(sheet: StyleSheet, around: ComputedStyle) -> TextStyle:
 class _FootnoteBuilder(BlockBuilder):
     """Builds a note and its call."""
 
-    __slots__ = ("_element", "inner")
-    inner: NodeBuilder
+    __slots__ = ("_element",)
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
@@ -132,15 +129,14 @@ class _FootnoteBuilder(BlockBuilder):
         base = scope.note_parent or parent
         computed, properties = self.element_style.resolve(scope, base)
         called = self._call(scope, parent, computed, properties.get("count-per", "document"))
-        blocks = self.build_inside(self.inner, scope, computed)
-        own_id = read_id(self.identity, scope)
+        frame = Frame(self, scope, computed, properties)
+        blocks, own_id = frame.inside(), frame.read_id()
         if own_id is not None:
-            state.references.add_target(own_id, called.number, _first_inlines(blocks))
-            plain = self.sheet.compute_anonymous(computed)
-            blocks = (self.box(scope, plain, blocks, own_id),)
+            state.references.add_blocks(own_id, blocks, called.number)
+            blocks = (frame.box(blocks, own_id, frame.anonymous()),)
         numbering = computed.style.numbering
         note = nodes.Note(
-            self.source(scope),
+            frame.source,
             computed.style,
             blocks,
             called.number,
@@ -161,7 +157,7 @@ class _FootnoteBuilder(BlockBuilder):
         """Number the note, and put its call into the text."""
         state = scope.state
         name = state.references.make_anchor_name()
-        numbering, source = computed.style.numbering, self.source(scope)
+        numbering, source = computed.style.numbering, nodes.Source(self.plain.location, scope.loop)
         is_counted = count_per == "page" and numbering is not None and numbering.format is not None
         number: str | None = ""
         if numbering is not None and not is_counted:
@@ -198,14 +194,3 @@ def _add_call(
     elif called.number:
         call = nodes.NoteCall(called.number, style, f"#{called.name}")
     collector.add_call(call, nodes.InlineAnchor(called.anchor) if called.anchor else None)
-
-
-def _first_inlines(blocks: tuple[nodes.Block, ...]) -> tuple[Any, ...]:
-    """Return the inline content of the first paragraph, which references show."""
-    waiting: list[nodes.Block | nodes.ListItem] = [*reversed(blocks)]
-    while waiting:
-        block = waiting.pop()
-        if isinstance(block, nodes.Paragraph):
-            return block.inlines
-        waiting += reversed(nodes.child_blocks(block))
-    return ()

@@ -25,7 +25,7 @@ from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.block_builder import BlockBuilder, make_box
 from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -37,19 +37,8 @@ _EXPRESSION: Final = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
 
 def compile_markdown(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `markdown` element."""
-    common = BlockBuilder(element, context)
-    inner = (
-        _compile_value(element, context)
-        if "value" in element.attributes
-        else _compile_written(element, context)
-    )
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own = common.compute(scope, parent)
-        blocks = common.build_inside(inner, scope, own)
-        out.append(common.box(scope, own, blocks, common.read_id(scope)))
-
-    return build
+    compile_inner = _compile_value if "value" in element.attributes else _compile_written
+    return BlockBuilder(element, context, make=make_box, inner=compile_inner(element, context))
 
 
 def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:

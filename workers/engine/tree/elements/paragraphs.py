@@ -8,23 +8,15 @@ from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree import nodes
-from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import Nodes
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.elements.inlines import (
     collect_inlines,
     compile_inlines,
     translate_figure_number,
 )
 from workers.engine.tree.expressions.running_text import remove_isolates
-from workers.engine.tree.references.resolver import (
-    FIGURE,
-    HEADINGS,
-    TABLE,
-    ReferenceCollector,
-    ReferenceFeatures,
-)
+from workers.engine.tree.references.resolver import FIGURE, HEADINGS, TABLE, ReferenceFeatures
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Numbering, Style
 
@@ -39,10 +31,11 @@ _PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": nodes.Role.CODE, "caption": n
 class ParagraphBuilder(BlockBuilder):
     """Builds a paragraph, heading, `pre` or caption. A class with slots, as a document may have half a million."""
 
-    __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "span")
+    __slots__ = ("features", "kind", "outline", "repeats", "role", "span")
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
+        self.counts = False  # it does so with the number that it shows
         is_heading = element.tag in HEADING_ROLES
         self.role = _PARAGRAPH_ROLES.get(element.tag, nodes.Role.P)
         self.outline = context.compile_attribute(element, "outline") if is_heading else None
@@ -54,15 +47,12 @@ class ParagraphBuilder(BlockBuilder):
             self.kind = FIGURE if context.is_in_figure else TABLE
         self.inner = compile_inlines(element.children, context, owner=element)
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        """Append the paragraph."""
-        computed = self.compute(scope, parent)
-        own_id = self.read_id(scope)
-        numbering = computed.style.numbering
-        label = self._number(numbering, scope, computed) if numbering and not self.repeats else None
-        inlines = collect_inlines(
-            self.inner, self.element_style.enter(scope), computed, self.plain.location
-        )
+    def make(self, frame: Frame) -> nodes.Paragraph:
+        """Return the paragraph."""
+        scope, computed, own_id = frame.scope, frame.computed, frame.read_id()
+        numbering = frame.style.numbering
+        label = self._number(numbering, frame) if numbering and not self.repeats else None
+        inlines = collect_inlines(self.inner, frame.enter(), computed, self.plain.location)
         outline = self.outline
         entry = None
         if outline is not None and outline.read(scope):
@@ -70,43 +60,29 @@ class ParagraphBuilder(BlockBuilder):
             if label is not None:
                 entry = f"{label.text.strip()} {entry}".rstrip()
         is_collected = self.features.needs_collection and not self.repeats
-        name = own_id
+        name, references = own_id, scope.state.references
         if is_collected and self.kind in self.features.titles and name is None:
-            name = scope.state.references.make_anchor_name()
-        source = self.source(scope)
+            name = references.make_anchor_name()
         extra = make_extras(label, inlines, self.features)
         if self.span is not None and self.span.read(scope) == "columns":
             extra = replace(extra or nodes.ParagraphExtras(), spans_columns=True)
         style = style_for(inlines, computed)
-        made = nodes.Paragraph(source, self.role, style, inlines, entry or None, name, extra)
+        made = nodes.Paragraph(frame.source, self.role, style, inlines, entry or None, name, extra)
         if is_collected:
-            targets = [] if own_id is None else [own_id]
             if self.kind == FIGURE and scope.figure_id is not None:
-                targets.append(scope.figure_id)
-            self._add_references(made, scope.state.references, targets)
-        out.append(made)
+                references.add_blocks(scope.figure_id, (made,))
+            if self.kind and (entry or outline is None):
+                references.add_title(self.kind, made)
+        return made
 
-    def _number(
-        self, numbering: Numbering, scope: Scope, computed: ComputedStyle
-    ) -> nodes.Label | None:
+    def _number(self, numbering: Numbering, frame: Frame) -> nodes.Label | None:
         """Advance the counter of the paragraph; return the label before it."""
-        state = scope.state
-        number = state.count_element(numbering, self.plain.location)
+        number = frame.state.count_element(numbering, frame.location)
         if number is None:
             return None
         if self.kind == FIGURE:
-            number = translate_figure_number(number, numbering, computed.style.text.lang)
+            number = translate_figure_number(number, numbering, frame.style.text.lang)
         return nodes.Label(number, numbering.width)
-
-    def _add_references(
-        self, made: nodes.Paragraph, references: ReferenceCollector, names: Iterable[str]
-    ) -> None:
-        """Store the paragraph for contents and references."""
-        label = made.extra.label if made.extra else None
-        for name in names:
-            references.add_target(name, label.text if label else "", made.inlines)
-        if self.kind and (made.outline is not None or self.outline is None):
-            references.add_title(self.kind, made)
 
 
 def make_extras(

@@ -27,7 +27,7 @@ from workers.engine.tree import nodes
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.elements.composed import compile_content
 from workers.engine.tree.elements.figures import warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle
@@ -44,25 +44,23 @@ _SCISSORS: Final = "✂"
 
 def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `payment-slip`."""
-    common, location = BlockBuilder(element, context), element.location
+    location = element.location
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
     content = compile_content(element, context, "slip", "texts", "payment")
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        value, is_sound = payment.try_evaluate(scope)
+    def make(frame: Frame) -> nodes.Container | None:
+        value, is_sound = payment.try_evaluate(frame.scope)
         if not is_sound:
-            return
-        computed = common.compute(scope, parent)
-        source, name = common.source(scope), common.read_id(scope)
-        slip = _read(value, "name, iban and amount", read_sepa_slip, scope, location)
+            return None
+        name = frame.read_id()
+        slip = _read(value, "name, iban and amount", read_sepa_slip, frame.scope, location)
         if slip is None:
-            return
-        texts = SLIP_TEXTS.get(_language_of(computed), SLIP_TEXTS["en"])
+            return None
+        texts = SLIP_TEXTS.get(_language_of(frame.computed), SLIP_TEXTS["en"])
         shown = {"slip": slip._asdict(), "texts": texts, "payment": value}
-        blocks = content(common.element_style.enter(scope), computed, shown)
-        out.append(nodes.Container(source, nodes.Role.DIV, computed.style, blocks, None, name))
+        return frame.box(content(frame.enter(), frame.computed, shown), name)
 
-    return build
+    return BlockBuilder(element, context, make=make)
 
 
 def _language_of(computed: ComputedStyle) -> str:

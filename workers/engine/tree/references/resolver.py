@@ -7,7 +7,7 @@ is, numbers and texts are known; pages are known to layout alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
 
 # Text in which references to pages remain, which only layout knows.
 ReferenceText = tuple[str | nodes.Reference, ...]
+Inlines = tuple[nodes.Inline, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class ReferenceTarget:
     """An element with an id: its number and its text."""
 
     number: str
-    inlines: tuple[nodes.Inline, ...]
+    inlines: Inlines
 
 
 @dataclass(slots=True)
@@ -153,10 +154,34 @@ class ReferenceCollector:
             level = _ROLES.get(paragraph.role.value, 1)
             self.titles.setdefault(kind, []).append((level, paragraph))
 
-    def add_target(self, name: str, number: str, inlines: tuple[nodes.Inline, ...]) -> None:
+    def add_target(self, name: str, number: str, inlines: Inlines) -> None:
         """Store an element that references may show."""
         if self.features.has_references:
             self.targets.setdefault(name, ReferenceTarget(number, inlines))
+
+    def add_blocks(
+        self, name: str, blocks: Sequence[nodes.Block | nodes.ListItem], number: str | None = None
+    ) -> None:
+        """Store an element of blocks; its number is that of the first paragraph unless it is given."""
+        if self.features.has_references:
+            own, inlines = _describe(blocks)
+            self.add_target(name, own if number is None else number, inlines)
+
+    def add_cells(
+        self, name: str, cells: Iterable[tuple[nodes.CellTemplate, nodes.CellContent]]
+    ) -> None:
+        """Store a row or a cell, with the text of the first cell that has any."""
+        if not self.features.has_references:
+            return
+        inlines: Inlines = ()
+        for cell, content in cells:
+            if not isinstance(content, str):
+                inlines = next((found for b in content if (found := _describe([b])[1])), ())
+            elif content:
+                inlines = (nodes.TextRun(content, cell.style.text),)
+            if inlines:
+                break
+        self.add_target(name, "", inlines)
 
     def add_index(self, index: nodes.Index, lang: str) -> None:
         """Store an index; the language of the first sorts the terms."""
@@ -191,12 +216,9 @@ class ReferenceResolver:
         self._texts: dict[str, ReferenceText] = {}
         self._resolving: list[str] = []
 
-    def resolve(
-        self, blocks: Iterable[nodes.Block], known: Mapping[str, object]
-    ) -> CrossReferences:
+    def resolve(self, known: Mapping[str, object]) -> CrossReferences:
         """Return the cross-references of a document; `known` are the ids of its elements."""
         references = self._references
-        self._add_block_targets(blocks)
         numbers: dict[str, str] = {}
         requested: dict[str, nodes.Source] = {}
         for reference in references.references:
@@ -317,80 +339,23 @@ class ReferenceResolver:
         message = f'`ref` shows the {what} of "{reference.target[:40]}", which {why}{nodes.describe_loops(source.loop)}'
         self._findings.error(code, message, source.location)
 
-    # --- elements other than paragraphs ---------------------------------------------------------
-
-    def _add_block_targets(self, blocks: Iterable[nodes.Block]) -> None:
-        """Add the text and number of other blocks, if references refer to them."""
-        targets = self._references.targets
-        wanted = {
-            reference.target
-            for reference in self._references.references
-            if reference.show != "page" and reference.target not in targets
-        }
-        if not wanted:
-            return
-        for name, block in _walk_identified(blocks):
-            if name in wanted:
-                wanted.discard(name)
-                found = block if isinstance(block, ReferenceTarget) else _describe(block)
-                targets[name] = found
-
 
 _MAX_DEPTH: Final = 16  # of texts that include the texts of others
 
 
-def _walk_identified(
-    blocks: Iterable[nodes.Block],
-) -> Iterator[tuple[str, nodes.Block | nodes.ListItem | ReferenceTarget]]:
-    """Yield the blocks, rows and cells that have an id."""
-    waiting: list[nodes.Block | nodes.ListItem] = [*reversed([*blocks])]
+def _describe(blocks: Sequence[nodes.Block | nodes.ListItem]) -> tuple[str, Inlines]:
+    """Return the number and text of blocks, from the first paragraph or the `alt` of an image."""
+    number = next((block.marker for block in blocks if isinstance(block, nodes.ListItem)), "")
+    waiting = [*reversed(blocks)]
     while waiting:
         block = waiting.pop()
-        name = None if isinstance(block, nodes.Rule | nodes.Break) else block.id
-        if name is not None:
-            yield name, block
+        if isinstance(block, nodes.Image) and block.alt:
+            return number, (nodes.TextRun(block.alt, block.style.text),)
+        if isinstance(block, nodes.Paragraph):
+            label = block.extra.label if block.extra else None
+            return number or (label.text if label else ""), block.inlines
         waiting += reversed(nodes.child_blocks(block))
-        if isinstance(block, nodes.Table):
-            for body in block.bodies:
-                for row in body.rows:
-                    held = [content for content in row.cells if not isinstance(content, str)]
-                    if row.template.id is not None:
-                        yield row.template.id, _describe_cells(row)
-                    for cell in row.template.cells:
-                        if cell.id is not None:
-                            yield cell.id, _describe_cells(row, cell)
-                    waiting += [inner for content in held for inner in content]
-
-
-def _describe_cells(row: nodes.TableRow, only: nodes.CellTemplate | None = None) -> ReferenceTarget:
-    """Return the text of a row, or of one cell of it, from the first cell that has text."""
-    for cell, content in zip(row.template.cells, row.cells, strict=False):
-        if only is not None and cell is not only:
-            continue
-        if isinstance(content, str):
-            inlines: tuple[nodes.Inline, ...] = (
-                (nodes.TextRun(content, cell.style.text),) if content else ()
-            )
-        else:
-            inlines = next((found for b in content if (found := _describe(b).inlines)), ())
-        if inlines:
-            return ReferenceTarget("", inlines)
-    return ReferenceTarget("", ())
-
-
-def _describe(block: nodes.Block | nodes.ListItem) -> ReferenceTarget:
-    """Return the text and number of a block, from its first paragraph or its image's `alt`."""
-    marker = block.marker if isinstance(block, nodes.ListItem) else ""
-    waiting: list[nodes.Block | nodes.ListItem] = [block]
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, nodes.Image) and inner.alt:
-            return ReferenceTarget(marker, (nodes.TextRun(inner.alt, inner.style.text),))
-        if isinstance(inner, nodes.Paragraph):
-            label = inner.extra.label if inner.extra else None
-            return ReferenceTarget(marker or (label.text if label else ""), inner.inlines)
-        waiting += reversed(nodes.child_blocks(inner))
-    return ReferenceTarget(marker, ())
+    return number, ()
 
 
 def _truncate(parts: Iterable[str | nodes.Reference]) -> ReferenceText:

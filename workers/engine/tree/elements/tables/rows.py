@@ -239,6 +239,10 @@ class RowCompiler:
                 covers=row.covers,
             )
             row.finish(len(scope.columns.columns), scope, element.location, repeats=repeats)
+            if template.id is not None:
+                scope.state.references.add_cells(
+                    template.id, zip(row.cells, row.contents, strict=True)
+                )
             return template, row.contents
 
         return make
@@ -265,7 +269,10 @@ class RowCompiler:
                 content = tuple(blocks)
             spans = cell.colspan.read(scope), cell.rowspan.read(scope)
             own_id = read_id(identity, scope)
-            row.add(cell.make_template(source(scope), own, *spans, own_id), content)
+            template = cell.make_template(source(scope), own, *spans, own_id)
+            if own_id is not None:
+                scope.state.references.add_cells(own_id, [(template, content)])
+            row.add(template, content)
 
         return build
 

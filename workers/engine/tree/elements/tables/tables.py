@@ -10,7 +10,6 @@ from typing import Any, Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.attributes import find_color
 from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     NodeBuilder,
@@ -30,7 +29,7 @@ from workers.engine.tree.compiler.control_flow import (
     holds,
     join_loose,
 )
-from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
 from workers.engine.tree.elements.tables.columns import (
     IN_FRAGMENTS,
@@ -63,7 +62,6 @@ _FRAGMENT_NAMES: Final = frozenset({"page", TOTALS})
 def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a table."""
     compiler = _TableCompiler(element, context)
-    common = BlockBuilder(element, context, "stripe", "cell-padding")
     is_padded = "cell-padding" in element.attributes
     columns = compile_columns(element, context)
     captions = compiler.captions()
@@ -72,10 +70,10 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
     feet = compiler.sections("tfoot")
     compiler.totals.finish(context)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        own, properties = common.element_style.resolve(scope, parent)
-        inner = common.element_style.enter(scope).fork()
-        stripe, around = common.read(scope)
+    def make(frame: Frame) -> Table:
+        own, properties = frame.computed, frame.properties
+        inner = frame.enter().fork()
+        stripe, around = frame.read()
         if not is_padded:
             around = properties.get("cell-padding", around)
         inner.columns = columns(inner, own, around)
@@ -87,23 +85,21 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
         for name, builder in builders:
             builder(inner, own, made[name])
         if running is not None:
-            running.close(scope)
-        out.append(
-            Table(
-                common.source(scope),
-                own.style,
-                inner.columns.columns,
-                tuple(made["heads"]),
-                tuple(made["bodies"]),
-                tuple(made["feet"]),
-                tuple(find_color(common.sheet, color, scope, element.location) for color in colors),
-                () if running is None else running.totals,
-                tuple(made["captions"]),
-                common.read_id(scope),
-            )
+            running.close(frame.scope)
+        return Table(
+            frame.source,
+            frame.style,
+            inner.columns.columns,
+            tuple(made["heads"]),
+            tuple(made["bodies"]),
+            tuple(made["feet"]),
+            tuple(map(frame.find_color, colors)),
+            () if running is None else running.totals,
+            tuple(made["captions"]),
+            frame.read_id(),
         )
 
-    return build
+    return BlockBuilder(element, context, "stripe", "cell-padding", make=make)
 
 
 class _TableCompiler:
