@@ -25,7 +25,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import LaidOutPage, Picture, RectangleSet, Save
-from workers.engine.tree.node_values import StoredImage
+from workers.engine.syntax.values import ImageSource
 from workers.engine.tree.nodes import Barcode, Image, InlineBlock
 from workers.engine.units import Length, LengthKind, mm
 
@@ -44,7 +44,7 @@ class Stored:
 def img(
     name: str = "wide", *, fit: str = "contain", is_optional: bool = False, **given: Any
 ) -> Image:
-    return Image(at("img"), styled(**given), StoredImage(name), "alt", fit, is_optional)
+    return Image(at("img"), styled(**given), ImageSource(name), "alt", fit, is_optional)
 
 
 def qr(value: str = "HELLO", **given: Any) -> Barcode:

@@ -16,7 +16,7 @@ from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.pictures import load_image, prepare_image
 from workers.engine.ports import Resources
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.tree.node_values import DataImage, RemoteImage, StoredImage
+from workers.engine.syntax.values import ImageSource
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (12, 8)) -> Image.Image:
@@ -163,7 +163,7 @@ def test_equal_bytes_are_prepared_once():
 
 
 def test_stored_image_that_is_missing_is_named():
-    found = load_image(StoredImage("logo"), Resources())
+    found = load_image(ImageSource("logo"), Resources())
     assert isinstance(found, ContentProblem)
     assert (found.code, found.text) == (
         "image-missing",
@@ -177,9 +177,9 @@ def test_a_remote_image_is_loaded_from_the_resources_by_its_address():
         def find_remote_image(self, address: str) -> bytes | None:
             return encoded(picture()) if address == "https://a.example/b.png" else None
 
-    good = load_image(RemoteImage("https://a.example/b.png"), Remote())
+    good = load_image(ImageSource("https://a.example/b.png"), Remote())
     assert isinstance(good, PreparedImage)
-    missing = load_image(RemoteImage("https://a.example/c.png"), Remote())
+    missing = load_image(ImageSource("https://a.example/c.png"), Remote())
     assert isinstance(missing, ContentProblem)
     assert (missing.code, missing.text) == (
         "image-missing",
@@ -199,7 +199,7 @@ def test_the_advice_matches_the_error():
 
 
 def test_image_of_a_data_address_is_prepared():
-    assert isinstance(load_image(DataImage(encoded(picture())), Resources()), PreparedImage)
+    assert isinstance(load_image(ImageSource(encoded(picture())), Resources()), PreparedImage)
 
 
 def test_lossless_webp_keeps_every_pixel():

@@ -20,10 +20,10 @@ from tests.engine.tree.documents import (
     texts,
 )
 from workers.engine.diagnostics import Findings
+from workers.engine.syntax.values import ImageSource
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import keep_used
 from workers.engine.tree.expressions.formats import get_formats
-from workers.engine.tree.node_values import DataImage, StoredImage
 from workers.engine.tree.nodes import (
     Barcode,
     Break,
@@ -253,7 +253,7 @@ def test_markers_count_as_css_does(kind: str, start: int, marker: str) -> None:
 def test_figures_stand_as_blocks_or_in_lines() -> None:
     alone, within = blocks('<img src="logo" alt=""/><p>a <img src="logo" alt="L"/> b</p>')
     assert isinstance(alone, Image)
-    assert alone.picture == StoredImage("logo")
+    assert alone.picture == ImageSource("logo")
     assert isinstance(within, Paragraph)
     assert isinstance(within.inlines[1], InlineBlock)
 
@@ -261,7 +261,7 @@ def test_figures_stand_as_blocks_or_in_lines() -> None:
 def test_data_image_is_decoded() -> None:
     (found,) = blocks('<img src="data:image/png;base64,aGk=" alt=""/>')
     assert isinstance(found, Image)
-    assert found.picture == DataImage(b"hi")
+    assert found.picture == ImageSource(b"hi")
 
 
 def test_barcode_value_keeps_a_record() -> None:

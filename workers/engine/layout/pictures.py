@@ -36,17 +36,11 @@ from workers.engine.prepared_images import (
     UndrawableError,
 )
 from workers.engine.svg import VectorImage, convert_svg, is_svg
+from workers.engine.syntax.values import ImageSource
 from workers.engine.tree import nodes
 from workers.engine.tree.compiler.builders import VALIDATION_PAGE
 from workers.engine.tree.document import Document, PageMaster, Watermark
 from workers.engine.tree.memo import Kind
-from workers.engine.tree.node_values import (
-    DataImage,
-    ImageSource,
-    RemoteImage,
-    StoredImage,
-    parse_image_source,
-)
 from workers.engine.tree.page_values import FragmentValues
 from workers.engine.tree.styles.computed import Style
 from workers.engine.units import mm
@@ -179,29 +173,19 @@ CACHED_BYTES: Final = 48 * 1024 * 1024  # of prepared images per process
 
 def load_image(picture: ImageSource, resources: Resources) -> Drawable | ContentProblem:
     """Fetch and prepare an image that a document names, or return the problem."""
-    if isinstance(picture, DataImage):
-        return prepare_image(picture.data, picture.page)
-    if isinstance(picture, RemoteImage):
-        return _load_remote(picture, resources)
-    data = resources.find_image(picture.name)
-    if data is None:
-        return ContentProblem(
-            MISSING_CODE, f'The workspace holds no image named "{picture.name}"', STORE
-        )
-    return prepare_image(data, picture.page)
-
-
-def _load_remote(picture: RemoteImage, resources: Resources) -> Drawable | ContentProblem:
-    address = picture.address
+    value = picture.value
+    if isinstance(value, bytes):
+        return prepare_image(value, picture.page)
+    text, advice = f'The workspace holds no image named "{value}"', STORE
+    if picture.is_remote:
+        text, advice = f'The image at "{value}" cannot be fetched', CHECK_ADDRESS
     try:
-        data = resources.find_remote_image(address)
+        find = resources.find_remote_image if picture.is_remote else resources.find_image
+        data = find(value)
     except ImageUnavailableError as error:
-        text = f'The image at "{address}" cannot be fetched: {error}'
-        return ContentProblem(MISSING_CODE, text, CHECK_ADDRESS)
+        return ContentProblem(MISSING_CODE, f"{text}: {error}", advice)
     if data is None:
-        return ContentProblem(
-            MISSING_CODE, f'The image at "{address}" cannot be fetched', CHECK_ADDRESS
-        )
+        return ContentProblem(MISSING_CODE, text, advice)
     return prepare_image(data, picture.page)
 
 
@@ -291,24 +275,23 @@ _PICTURES: Final[Kind[ImageSource, Drawable | ContentProblem]] = Kind()
 
 
 def find_picture(
-    context: LayoutContext, picture: ImageSource | str | bytes, source: nodes.Source | None
+    context: LayoutContext, picture: ImageSource, source: nodes.Source | None
 ) -> Drawable | ContentProblem:
     """Return a prepared picture, or the problem why it cannot be drawn.
 
-    Styles hold the unparsed value, which is parsed here. Parts of an SVG or PDF that are not drawn, and
+    Parts of an SVG or PDF that are not drawn, and
     characters of an SVG without a glyph, are reported once, at the first element that draws it.
     """
-    parsed = parse_image_source(picture) if isinstance(picture, str | bytes) else picture
 
     def load() -> Drawable | ContentProblem:
-        image = load_image(parsed, context.resources)
+        image = load_image(picture, context.resources)
         if not isinstance(image, ContentProblem):
             warn_of_omissions(image, None if source is None else source.location, context.findings)
         if isinstance(image, VectorImage) and image.missing:
             context.report_missing_glyphs(image.missing, source)
         return image
 
-    return context.memo.remember(_PICTURES, parsed, load)
+    return context.memo.remember(_PICTURES, picture, load)
 
 
 def warn_of_stretching(
@@ -388,9 +371,7 @@ def check_pictures(document: Document, *, resources: Resources | None, findings:
         picture = use.picture
         if use.behind is not None and known.get(use.behind) is not None:
             continue
-        if isinstance(picture, RemoteImage) or (
-            resources is None and isinstance(picture, StoredImage)
-        ):
+        if picture.is_remote or (resources is None and isinstance(picture.value, str)):
             continue
         if picture not in known:
             known[picture] = _check(use, resources or Resources(), findings)
@@ -519,7 +500,7 @@ def _background_use(block: nodes.SourceNode, style: Style, is_certain: bool) -> 
     if named is not None:
         place = block.source.location
         text = f", for the background of `{place.tag_name}`"
-        yield _Use(parse_image_source(named), place, text, is_certain)
+        yield _Use(named, place, text, is_certain)
 
 
 def _image_uses(image: nodes.Image, is_certain: bool) -> Iterator[_Use]:
@@ -531,6 +512,6 @@ def _image_uses(image: nodes.Image, is_certain: bool) -> Iterator[_Use]:
         advice=' With optional="true" it is left out.',
     )
     # One that is left out has no background; a remote one is not fetched here.
-    is_there = not (image.is_optional and isinstance(image.picture, RemoteImage))
+    is_there = not (image.is_optional and image.picture.is_remote)
     for use in _background_use(image, image.style, is_certain and is_there):
         yield use._replace(behind=image.picture if image.is_optional else None)

@@ -88,6 +88,21 @@ class Paper(NamedTuple):
     is_open: bool = False
 
 
+class ImageSource(NamedTuple):
+    """The source of an image: the name of a stored one, its http or https address, or its bytes.
+
+    `page` is that of a PDF, from 1.
+    """
+
+    value: str | bytes
+    page: int = 1
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the worker fetches it."""
+        return isinstance(self.value, str) and "://" in self.value
+
+
 class LoopClause(NamedTuple):
     """The parts of a `for`: `name in expression`, or `key, name in expression`."""
 
@@ -233,18 +248,18 @@ def _read_pattern(text: str) -> re.Pattern[str]:
         raise ValueError(text) from None
 
 
-def _read_image(text: str) -> str | bytes:
+def _read_image(text: str) -> ImageSource:
     if _STORED_IMAGE.fullmatch(text):
-        return text
+        return ImageSource(text)
     if (address := find_web_address(text)) is not None:
-        return address
+        return ImageSource(address)
     if drawing := _DATA_SVG.match(text):
-        return unquote_to_bytes(text[drawing.end() :])
+        return ImageSource(unquote_to_bytes(text[drawing.end() :]))
     head = _DATA_IMAGE.match(text)
     if head is None:
         raise ValueError(text)
     try:
-        return base64.b64decode("".join(text[head.end() :].split()), validate=True)
+        return ImageSource(base64.b64decode("".join(text[head.end() :].split()), validate=True))
     except binascii.Error:
         raise ValueError(text) from None
 

@@ -19,8 +19,8 @@ from workers.engine.ports import (
     SignatureRequest,
     StandaloneInvoice,
 )
+from workers.engine.syntax.values import ImageSource
 from workers.engine.tree.memo import TemplateMemo
-from workers.engine.tree.node_values import ImageSource
 from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Repeated, Source
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, Style

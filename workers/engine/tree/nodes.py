@@ -16,13 +16,13 @@ from typing import ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.address_windows import AddressWindow
+from workers.engine.syntax.values import ImageSource
 from workers.engine.tree.node_values import (
     CategoryKind,
     ChartAxis,
     ChartSeries,
     FieldKind,
     FieldOption,
-    ImageSource,
 )
 from workers.engine.tree.page_values import FragmentValues, Total, TotalValues
 from workers.engine.tree.styles.computed import Style, TextStyle

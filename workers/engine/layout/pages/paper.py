@@ -39,6 +39,7 @@ from workers.engine.layout.pages.source_map import find_touching, text_of
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
 from workers.engine.syntax.names import fill_mark_format
+from workers.engine.syntax.values import ImageSource
 from workers.engine.tree.document import (
     Area,
     Document,
@@ -48,7 +49,6 @@ from workers.engine.tree.document import (
     Watermark,
 )
 from workers.engine.tree.memo import Kind
-from workers.engine.tree.node_values import ImageSource
 from workers.engine.tree.nodes import Block, Container, Occurrence, Role, Source
 from workers.engine.tree.page_values import PageValues, RunningValue
 from workers.engine.tree.styles.computed import Overflow, TextStyle

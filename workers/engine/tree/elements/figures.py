@@ -18,23 +18,17 @@ from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import BlockBuilder, Frame, block
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.running_text import collapse_and_trim
-from workers.engine.tree.node_values import FieldKind, FieldOption, ImageSource, parse_image_source
+from workers.engine.tree.node_values import FieldKind, FieldOption
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows
-
-
-def read_image_source(value: str | bytes | None, page: int = 1) -> ImageSource | None:
-    """Return the source of an image attribute, None if it is not given; `page` is that of a PDF."""
-    return None if value is None else parse_image_source(value, page)
 
 
 @block("src", "alt", "object-fit", "optional", "object-position", "page")
 def make_image(frame: Frame) -> nodes.Image | None:
     """Make an image, None of one without source."""
     src, alt, fit, is_optional, position, page = frame.read()
-    picture = read_image_source(src, page)
-    if picture is None:
+    if src is None:
         if not is_optional:
             frame.state.findings.error("missing-image", "The image has no src", frame.location)
         return None
@@ -50,7 +44,7 @@ def make_image(frame: Frame) -> nodes.Image | None:
     return nodes.Image(
         frame.source,
         frame.style,
-        picture,
+        src._replace(page=page),
         alt or "",
         fit,
         is_optional or is_spared,

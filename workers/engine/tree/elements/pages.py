@@ -36,7 +36,6 @@ from workers.engine.tree.document import (
     Watermark,
 )
 from workers.engine.tree.elements.block_builder import compile_columns, compile_position
-from workers.engine.tree.elements.figures import read_image_source
 from workers.engine.tree.expressions.environment import OF_A_PAGE
 from workers.engine.tree.nodes import Container, Occurrence, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
@@ -138,7 +137,7 @@ def compile_watermark(element: Element, context: CompileContext) -> BuildWaterma
             None if size is None else sheet.to_points(size, root),
             find_color(sheet, values["color"], scope, location) or BLACK,
             Source(location),
-            read_image_source(values["src"]),
+            values["src"],
             Occurrence(values["on"]),
         )
 
@@ -276,7 +275,7 @@ def _compile_master(
 
     def build(scope: Scope, root: ComputedStyle) -> PageMaster:
         paper: Paper = size(scope)
-        color = background(scope)
+        color, picture = background(scope), image(scope)
         made_marks = (make(scope, root) for make in watermarks)
         return PageMaster(
             source,
@@ -286,7 +285,7 @@ def _compile_master(
             paper.height,
             margins(scope, root),
             find_color(sheet, color, scope, layers[0].location) if color is not None else None,
-            read_image_source(image(scope), image_page(scope)),
+            None if picture is None else picture._replace(page=image_page(scope)),
             header(scope, root) if header else None,
             footer(scope, root) if footer else None,
             boxes(scope, root) if boxes else None,

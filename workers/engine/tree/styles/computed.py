@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.syntax.numbers import NumberFormat
 from workers.engine.syntax.typography import Features
+from workers.engine.syntax.values import ImageSource
 from workers.engine.units import AUTO, BLACK, NO_BORDER, ZERO, Border, Color, Length, Sides
 
 DEFAULT_PAGE_FAMILY: Final = "default"
@@ -172,7 +173,7 @@ class BoxStyle:
     border: Sides[Border] = _NO_BORDERS
     radius: float = 0.0
     background: Color | None = None
-    background_image: str | bytes | None = None  # a stored name, or the image itself
+    background_image: ImageSource | None = None
     opacity: float = 1.0
     overflow: Overflow = Overflow.ERROR
     min_font_size: float | None = None
