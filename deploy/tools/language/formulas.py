@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from functools import partial
 from typing import Final
 
 from deploy.tools.language.examples import OPTIONS, read_sections
@@ -17,7 +18,7 @@ from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.grammar import parse_expression
-from workers.engine.tree.expressions.messages import MessageCatalog, Translator, compile_messages
+from workers.engine.tree.expressions.messages import MessageCatalog, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, to_text
 
 # The data of the examples; `today` and `now` are fixed too.
@@ -68,7 +69,7 @@ def evaluate(formula: Formula) -> str:
         "today": OPTIONS.now.date(),
     }
     scope = Environment(names, get_formats(formula.lang, "EUR", "Europe/London"))
-    scope.translate = Translator(_example_messages(), "en").translate
+    scope.translate = partial(_example_messages().translate, "en")
     with localcontext(ARITHMETIC):
         return to_text(compile_value(parse_expression(formula.expression))(scope))
 

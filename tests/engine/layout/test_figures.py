@@ -170,10 +170,10 @@ def test_a_missing_image_is_an_error_unless_it_is_optional():
 
 
 def test_a_background_image_fills_its_box():
-    page = drawn(div(p("a"), background_image="wide", height=Length(40)))
+    page = drawn(div(p("a"), background_image=ImageSource("wide"), height=Length(40)))
     assert picture(page) == (0, 0, 100, 40)
     findings = Findings()
-    drawn(div(p("a"), background_image="gone"), findings=findings)
+    drawn(div(p("a"), background_image=ImageSource("gone")), findings=findings)
     assert "for the background of `div`" in findings.errors[0].message
 
 

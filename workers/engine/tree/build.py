@@ -55,7 +55,7 @@ from workers.engine.tree.expressions.formats import (
     get_formats,
 )
 from workers.engine.tree.expressions.grammar import ExpressionSyntaxError, parse_expression
-from workers.engine.tree.expressions.messages import Translator, compile_messages
+from workers.engine.tree.expressions.messages import compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
 from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import Source
@@ -273,7 +273,7 @@ class CompiledTemplate:
         now = options.now.astimezone(formats.zone)
         scope.names |= {"now": now, "today": now.date()}
         if self.messages.are_used:
-            scope.translate = Translator(self.messages, lang or DEFAULT_LANGUAGE).translate
+            scope.translate = partial(self.messages.translate, lang or DEFAULT_LANGUAGE)
 
     def _set_lets(self, scope: Scope) -> None:
         for name, value in self._lets:

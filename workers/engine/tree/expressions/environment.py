@@ -36,7 +36,7 @@ class EvaluationState:
 class Environment:
     """The names of data, loops and `let`s, the formats of the nearest `lang`, and the messages."""
 
-    translate: Callable[..., str]  # of `messages.Translator`, in documents that show messages
+    translate: Callable[..., str]  # of `messages.MessageCatalog`, in documents that show messages
 
     def __init__(
         self, names: dict[str, Value], formats: Formats, state: EvaluationState | None = None

@@ -5,13 +5,12 @@ Plural and ordinal categories are those of CLDR (UTS 35, part 3, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from workers.engine.caches import cache_short
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.identifiers import read_language
 from workers.engine.syntax.nodes import Element
@@ -44,21 +43,15 @@ _SAMPLE: Final = tuple(map(Decimal, (*range(201), "0.5", "1.5", "2.5")))
 
 
 class MessageText(NamedTuple):
-    """A compiled text, wherever it is written, and the names in it that arguments must provide."""
+    """The text of one variant of a message: as written on one line, and parsed.
 
-    template: TextTemplate
-    write: Callable[[Environment], str]
-    required_names: frozenset[str]
-    implicit_names: frozenset[str]
-    shows_message: bool
-
-
-class MessageVariant(NamedTuple):
-    """One variant of a message: its text as written on one line, and compiled."""
+    Arguments provide the names that it requires; others are implicit.
+    """
 
     text: str
-    location: SourceLocation
-    compiled: MessageText
+    template: TextTemplate
+    required_names: frozenset[str]
+    implicit_names: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -69,14 +62,12 @@ class Message:
     lang: str
     form: str | None
     location: SourceLocation
-    texts: dict[str, MessageVariant] = field(default_factory=dict)
+    texts: dict[str, MessageText] = field(default_factory=dict)
 
     @property
     def required_names(self) -> frozenset[str]:
         """The arguments it requires."""
-        names = frozenset[str]().union(
-            *(variant.compiled.required_names for variant in self.texts.values())
-        )
+        names = frozenset[str]().union(*(text.required_names for text in self.texts.values()))
         return names | {NUMBER} if self.form else names
 
 
@@ -165,18 +156,16 @@ class MessageCatalog:
                     text = f'The message "{key[:40]}" of `{message.lang}` is not used'
                     findings.warn("unused-message", text, message.location)
 
-
-@dataclass(frozen=True, slots=True)
-class Translator:
-    """The messages of a template in a document of one language, as the filter `t` calls them."""
-
-    _messages: MessageCatalog
-    _lang: str
-
     def translate(
-        self, key: Value, arguments: dict[str, Value], scope: Environment, *, isolates: bool
+        self,
+        lang: str,
+        key: Value,
+        arguments: dict[str, Value],
+        scope: Environment,
+        *,
+        isolates: bool,
     ) -> str:
-        """Return a message in the language of the scope, else of the document, else of the source.
+        """Return a message in the language of the scope, else `lang` of the document, else of the source.
 
         With `isolates` the values in it are set apart from its text.
 
@@ -186,11 +175,11 @@ class Translator:
         if key.__class__ is not str:
             raise ExpressionError(f"t needs the key of a message, not {describe_type(key)}")
         formats = scope.formats
-        message, is_own = self._messages.find(key, formats.tag, self._lang)
+        message, is_own = self.find(key, formats.tag, lang)
         if message is None:
-            if not self._messages.languages or key in self._messages.used:
+            if not self.languages or key in self.used:
                 return ""  # reported before any data
-            near = suggest_name(key, self._messages.keys)
+            near = suggest_name(key, self.keys)
             raise ExpressionError(f'no language has the message "{key[:40]}"{near}')
         if not is_own:
             scope.state.findings.warn(
@@ -199,7 +188,7 @@ class Translator:
                 f"`{message.lang}` is shown",
                 message.location,
             )
-        if key in self._messages.incomplete and not message.required_names <= arguments.keys():
+        if key in self.incomplete and not message.required_names <= arguments.keys():
             return ""
         return _write(message, arguments, scope, formats, isolates=isolates)
 
@@ -213,10 +202,7 @@ def _write(
     isolates: bool,
 ) -> str:
     """Return the text of a message; numbers in it are formatted in its own language."""
-    variant = message.texts.get(_category(message, arguments))
-    if variant is None:
-        variant = message.texts[_OTHER]
-    text = variant.compiled
+    text = message.texts.get(_category(message, arguments)) or message.texts[_OTHER]
     missing = sorted(text.required_names - arguments.keys())
     if missing:
         raise ExpressionError(f'the message "{message.key[:40]}" needs {", ".join(missing)}')
@@ -224,8 +210,7 @@ def _write(
         formats = formats.enter(message.lang)
     implicit = {name: scope.names[name] for name in text.implicit_names if name in scope.names}
     inner = Environment({**implicit, **arguments}, formats, scope.state)
-    is_isolating = isolates and arguments
-    write = compile_text(text.template, isolates=True) if is_isolating else text.write
+    write = compile_text(text.template, isolates=isolates and bool(arguments))
     try:
         return check_text_length(write(inner))
     except EVALUATION_ERRORS as failure:
@@ -363,35 +348,20 @@ def _check_forms(message: Message, findings: Findings) -> None:
         )
 
 
-def _compile_text(element: Element, findings: Findings) -> MessageVariant:
-    written, location = element.text, element.location
+def _compile_text(element: Element, findings: Findings) -> MessageText:
+    shown, template = " ".join(element.text.split()), TextTemplate(("",))
     try:
-        text = _read_text(written)
+        template = parse_text(element.text)
     except ExpressionSyntaxError as error:
-        shown = " ".join(written.split())[:80]
-        findings.error("expression-syntax", f'In "{shown}": {error}', location)
-        text = _read_text("")
-    if text.shows_message:
+        findings.error("expression-syntax", f'In "{shown[:80]}": {error}', element.location)
+    if any(expression.messages for expression in template.expressions):
         message = "A message may not show another: the filter `t` is not accepted in it"
-        findings.error("message-in-message", message, location)
-        text = _read_text("")
-    return MessageVariant(" ".join(written.split()), location, text)
-
-
-@cache_short(len)
-def _read_text(written: str) -> MessageText:
-    template = parse_text(written)
-    shows_message = any(expression.messages for expression in template.expressions)
+        findings.error("message-in-message", message, element.location)
+        template = TextTemplate(("",))
     template = TextTemplate(tuple(_collapse(template.parts)))
     names = frozenset[str]().union(*(one.names for one in template.expressions))
     every = frozenset[str]().union(*(one.all_names for one in template.expressions))
-    return MessageText(
-        template,
-        compile_text(template),
-        names - DOCUMENT_NAMES,
-        every & DOCUMENT_NAMES,
-        shows_message,
-    )
+    return MessageText(shown, template, names - DOCUMENT_NAMES, every & DOCUMENT_NAMES)
 
 
 def _collapse(parts: tuple[str | Expression, ...]) -> Iterator[str | Expression]:
