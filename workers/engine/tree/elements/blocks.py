@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
-from functools import partial
 from itertools import count, groupby
 from typing import Final
 
@@ -40,13 +39,7 @@ from workers.engine.tree.elements.block_builder import (
 )
 from workers.engine.tree.elements.charts import FIGURES
 from workers.engine.tree.elements.composed import compile_content
-from workers.engine.tree.elements.inlines import (
-    FORMATTING,
-    collect_inlines,
-    compile_index_anchor,
-    compile_inlines,
-    compile_running_anchor,
-)
+from workers.engine.tree.elements.inlines import FORMATTING, collect_inlines, compile_inlines
 from workers.engine.tree.elements.paragraphs import (
     _PARAGRAPH_ROLES,
     ParagraphBuilder,
@@ -252,7 +245,8 @@ def _entry_style(frame: Frame, *names: str) -> nodes.EntryStyle:
     return nodes.EntryStyle(computed.style, computed.transform)
 
 
-_NO_BLOCKS: Final = frozenset({*FIGURES, "mark", "running"})
+_ANCHORS: Final = frozenset({"mark", "running"})
+_NO_BLOCKS: Final = _ANCHORS | FIGURES.keys()
 _GRID_ATTRIBUTES: Final = (
     *("grid-template-columns", "grid-auto-rows", "grid-auto-flow"),
     *("column-gap", "row-gap", "skip"),
@@ -310,11 +304,13 @@ def _find_placement(child: Element | Text) -> _Placement:
 def _compile_loose_run(
     children: Sequence[Element | Text], context: CompileContext, owner: Element
 ) -> NodeBuilder:
-    """Compile a run of loose content: a paragraph if it has text, else its figures."""
+    """Compile a run of loose content: a paragraph if it has text, else its figures and anchors."""
     if any(_find_placement(child) is _Placement.LOOSE for child in children):
         return _compile_loose(children, context, owner)
     return sequence(
-        compile_controlled(child, context, _compile_element)
+        _compile_loose((child,), context, owner)
+        if child.tag in _ANCHORS
+        else compile_controlled(child, context, _compile_element)
         for child in children
         if isinstance(child, Element)
     )
@@ -514,23 +510,6 @@ def _compile_test(element: Element, context: CompileContext) -> NodeBuilder:
     return build
 
 
-def _compile_block_anchor(
-    element: Element,
-    context: CompileContext,
-    compile_anchor: Callable[[Element, CompileContext], Callable[[Scope], str | None]],
-) -> NodeBuilder:
-    """Compile an index mark or a running value among blocks: an anchor before the next one."""
-    note = compile_anchor(element, context)
-    source, sheet = source_maker(element.location), context.sheet
-
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        name = note(scope)
-        if name is not None:
-            out.append(_make_anchor(name, source(scope), sheet, parent))
-
-    return build
-
-
 def _make_anchor(
     name: str, source: nodes.Source, sheet: StyleSheet, parent: ComputedStyle
 ) -> nodes.Container:
@@ -557,8 +536,6 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "table": tables.compile_table,
     "group": _compile_group,
     "assert": _compile_test,
-    "mark": partial(_compile_block_anchor, compile_anchor=compile_index_anchor),
-    "running": partial(_compile_block_anchor, compile_anchor=compile_running_anchor),
     "toc": _make_contents,
     "index": _make_index,
     "endnotes": footnotes.compile_endnotes,

@@ -217,58 +217,33 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
 def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index mark: an anchor, and the text in it."""
     mark = _FormattingBuilder(element, context)
-    note = compile_index_anchor(element, context)
+    term = context.compile_attribute(element, "term")
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        name = note(scope)
-        if name is not None:
-            scope.collector.add_anchor(InlineAnchor(name))
+        state, value = scope.state, term.read(scope)
+        if value is None:
+            message = "The mark has no term: `term` is empty"
+            state.findings.error("wrong-value", message, element.location)
+        else:
+            state.count_toward("too-many-marks", element.location)
+            scope.collector.add_anchor(InlineAnchor(state.references.add_index_mark(value)))
         mark(scope, parent, out)
 
     return build
 
 
-def compile_index_anchor(
-    element: Element, context: CompileContext
-) -> Callable[[Scope], str | None]:
-    """Compile the term of an index mark; the function returns the name of its anchor."""
-    term = context.compile_attribute(element, "term")
-
-    def note(scope: Scope) -> str | None:
-        value = term.read(scope)
-        if value is None:
-            message = "The mark has no term: `term` is empty"
-            scope.state.findings.error("wrong-value", message, element.location)
-            return None
-        scope.state.count_toward("too-many-marks", element.location)
-        name: str = scope.state.references.add_index_mark(value)
-        return name
-
-    return note
-
-
 def _compile_running_value(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile a running value in a line: an anchor."""
-    note = compile_running_anchor(element, context)
-
-    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
-        scope.collector.add_anchor(InlineAnchor(note(scope)))
-
-    return build
-
-
-def compile_running_anchor(element: Element, context: CompileContext) -> Callable[[Scope], str]:
-    """Compile a running value; the function stores it and returns the name of its anchor."""
+    """Compile a running value: an anchor."""
     name = element.attributes.get("name", "")
     value = context.compile_expression_text(element.attributes.get("value", "''"), element.location)
 
-    def note(scope: Scope) -> str:
+    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         text = collapse_and_trim(value.evaluate(scope) or "")
         scope.state.count_toward("too-many-running-values", element.location)
-        anchor: str = scope.state.references.add_running_value(name, text)
-        return anchor
+        anchor = scope.state.references.add_running_value(name, text)
+        scope.collector.add_anchor(InlineAnchor(anchor))
 
-    return note
+    return build
 
 
 def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
