@@ -353,11 +353,10 @@ class Scope(Environment):
     link: str | None = None  # around inline content
     markers: tuple[str, Iterator[int]]  # of the list around: their style and the next numbers
     items: Sequence[object] = ()  # the records of the chart around
-    # Of the table around: its columns, totals, row and the columns that rows above span.
+    # Of the table around: its columns, totals and row.
     columns: Any
     running_totals: Any
     row: Any
-    spanned: Any = None
 
     def enter(self, **changes: object) -> Self:
         """Return a copy with other attributes; the names are the same."""

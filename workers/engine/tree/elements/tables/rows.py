@@ -51,53 +51,22 @@ from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 from workers.engine.tree.styles.computed import WhiteSpace
 
 
-class SpannedColumns:
-    """The cells of rows above that span the next row, while the rows of a section are built."""
+class SectionCells:
+    """The cells of the current row of a section, and those of rows above that span it as `covers`."""
 
-    __slots__ = ("cells",)
+    __slots__ = ("_covered", "_next", "_overlaps", "cells", "contents", "covers", "starts")
 
     def __init__(self) -> None:
-        self.cells: tuple[SpanningCell, ...] = ()
+        self.covers: tuple[SpanningCell, ...] = ()
 
-    def next_row(self, row: RowBuilder) -> None:
-        """Advance to the row below."""
-        above = [replace(each, rows=each.rows - 1) for each in self.cells if each.rows > 1]
-        own = [
-            SpanningCell(cell, start, cell.rowspan - 1)
-            for start, cell in zip(row.starts, row.cells, strict=True)
-            if cell.rowspan > 1
-        ]
-        self.cells = (*above, *own)
-
-    def finish(self, scope: Scope) -> None:
-        """Report cells that span more rows than their section has."""
-        for each in self.cells:
-            scope.state.findings.error(
-                "rowspan",
-                f"The cell spans {format_count(each.rows, 'row')} more than its section has. "
-                "Make its rowspan smaller, or add rows",
-                each.cell.source.location,
-            )
-
-
-class RowBuilder:
-    """The cells of one row so far, and the column each begins at."""
-
-    __slots__ = ("_covered", "_next", "_overlaps", "_spanned", "cells", "contents", "starts")
-
-    def __init__(self, spanned: SpannedColumns) -> None:
+    def begin_row(self) -> None:
+        """Start a row without cells."""
         self.cells: list[CellTemplate] = []
         self.contents: list[CellContent] = []
-        self.starts: list[int] = []
-        self._spanned = spanned
+        self.starts: list[int] = []  # the column each cell begins at
         self._covered = {column for each in self.covers for column in range(each.first, each.last)}
         self._next = 0
         self._overlaps = False
-
-    @property
-    def covers(self) -> tuple[SpanningCell, ...]:
-        """The cells of rows above that span the row."""
-        return self._spanned.cells
 
     def next_column(self) -> int:
         """Return the next column that no cell covers."""
@@ -115,19 +84,35 @@ class RowBuilder:
         self.contents.append(content)
         self.starts.append(start)
 
-    def finish(
+    def end_row(
         self, columns: int, scope: Scope, location: SourceLocation, *, repeats: bool
     ) -> None:
-        """Report cells that do not fill the columns, and advance to the row below."""
+        """Report cells that do not fill the columns; those that span further rows cover the next."""
         findings = scope.state.findings
         own = sum(cell.colspan for cell in self.cells)
         above = len(self._covered)
         if own + above != columns or self._overlaps:
             findings.error("cell-count", cell_count_message(own, columns, above), location)
-        if repeats and (above or any(cell.rowspan > 1 for cell in self.cells)):
+        spanning = [
+            SpanningCell(cell, start, cell.rowspan - 1)
+            for start, cell in zip(self.starts, self.cells, strict=True)
+            if cell.rowspan > 1
+        ]
+        if repeats and (above or spanning):
             message = 'A row with repeat="true" is printed alone on later fragments; no cell may span into it or out of it'
             findings.error("rowspan", message, location)
-        self._spanned.next_row(self)
+        left = [replace(each, rows=each.rows - 1) for each in self.covers if each.rows > 1]
+        self.covers = (*left, *spanning)
+
+    def finish(self, scope: Scope) -> None:
+        """Report cells that span more rows than their section has."""
+        for each in self.covers:
+            scope.state.findings.error(
+                "rowspan",
+                f"The cell spans {format_count(each.rows, 'row')} more than its section has. "
+                "Make its rowspan smaller, or add rows",
+                each.cell.source.location,
+            )
 
 
 def cell_count_message(count: int, wanted: int, above: int = 0) -> str:
@@ -229,16 +214,16 @@ class RowCompiler:
         cells = compile_in_groups(element, context, controlled(self._compile_cell), "td", "th")
 
         def make(scope: Scope, computed: ComputedStyle) -> tuple[RowTemplate, list[CellContent]]:
-            row = RowBuilder(scope.spanned)
-            inner = scope.enter(row=row)
-            cells(inner, computed, [])
+            row: SectionCells = scope.row
+            row.begin_row()
+            cells(scope, computed, [])
             template = RowTemplate(
                 *(source(scope), computed.style, tuple(row.cells), repeats),
                 read_id(identity, scope),
                 tuple(row.starts) if row.covers else (),
                 covers=row.covers,
             )
-            row.finish(len(scope.columns.columns), scope, element.location, repeats=repeats)
+            row.end_row(len(scope.columns.columns), scope, element.location, repeats=repeats)
             if template.id is not None:
                 scope.state.references.add_cells(
                     template.id, zip(row.cells, row.contents, strict=True)
@@ -256,7 +241,7 @@ class RowCompiler:
         rich = context.compile_blocks(element.children, owner=element)
 
         def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-            row: RowBuilder = scope.row
+            row: SectionCells = scope.row
             own = cell.style_at(scope.columns, row.next_column()).compute(scope, parent)
             inner = cell.plain_style.enter(scope)
             content: CellContent
@@ -281,9 +266,9 @@ def build_section(
     rows: NodeBuilder, scope: Scope, computed: ComputedStyle, out: list[TableRow]
 ) -> None:
     """Append the rows of one section, over which cells may span."""
-    inner = scope.enter(spanned=SpannedColumns())
+    inner = scope.enter(row=SectionCells())
     rows(inner, computed, out)
-    inner.spanned.finish(scope)
+    inner.row.finish(scope)
 
 
 class _CellCompiler:
@@ -359,7 +344,7 @@ class _TextCells:
         self, scope: Scope, computed: ComputedStyle
     ) -> tuple[RowTemplate, Sequence[CellContent]]:
         """Return the cells of one row with their template."""
-        if scope.spanned.cells:
+        if scope.row.covers:
             return self._general()(scope, computed)
         columns: TableColumns = scope.columns
         made = self._made.get((computed, columns))
