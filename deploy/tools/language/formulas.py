@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from functools import partial
 from typing import Final
 
 from deploy.tools.language.examples import OPTIONS, read_sections
@@ -69,7 +68,7 @@ def evaluate(formula: Formula) -> str:
         "today": OPTIONS.now.date(),
     }
     scope = Environment(names, get_formats(formula.lang, "EUR", "Europe/London"))
-    scope.translate = partial(_example_messages().translate, "en")
+    scope.messages = _example_messages()
     with localcontext(ARITHMETIC):
         return to_text(compile_value(parse_expression(formula.expression))(scope))
 

@@ -25,7 +25,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import LaidOutPage, Picture, RectangleSet, Save
-from workers.engine.syntax.values import ImageSource
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.tree.nodes import Barcode, Image, InlineBlock
 from workers.engine.units import Length, LengthKind, mm
 

@@ -16,7 +16,7 @@ from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.pictures import load_image, prepare_image
 from workers.engine.ports import Resources
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.syntax.values import ImageSource
+from workers.engine.syntax.identifiers import ImageSource
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (12, 8)) -> Image.Image:

@@ -20,7 +20,7 @@ from tests.engine.tree.documents import (
     texts,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.values import ImageSource
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import keep_used
 from workers.engine.tree.expressions.formats import get_formats

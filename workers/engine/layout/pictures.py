@@ -36,7 +36,7 @@ from workers.engine.prepared_images import (
     UndrawableError,
 )
 from workers.engine.svg import VectorImage, convert_svg, is_svg
-from workers.engine.syntax.values import ImageSource
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.tree import nodes
 from workers.engine.tree.compiler.builders import VALIDATION_PAGE
 from workers.engine.tree.document import Document, PageMaster, Watermark

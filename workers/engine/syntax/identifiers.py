@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from babel.core import get_global
 
@@ -115,6 +115,21 @@ def read_link(text: str) -> str:
     if match is None:
         raise ValueError(text)
     return text if match.lastindex is None else _normalize_address(match)
+
+
+class ImageSource(NamedTuple):
+    """The source of an image: the name of a stored one, its http or https address, or its bytes.
+
+    `page` is that of a PDF, from 1.
+    """
+
+    value: str | bytes
+    page: int = 1
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the worker fetches it."""
+        return isinstance(self.value, str) and "://" in self.value
 
 
 def find_web_address(text: str) -> str | None:

@@ -22,6 +22,7 @@ from urllib.parse import unquote_to_bytes
 from workers.engine.fonts import GENERIC_FAMILIES
 from workers.engine.syntax.identifiers import (
     LANGUAGE_TAG,
+    ImageSource,
     find_web_address,
     read_language,
     read_link,
@@ -86,21 +87,6 @@ class Paper(NamedTuple):
     width: float
     height: float
     is_open: bool = False
-
-
-class ImageSource(NamedTuple):
-    """The source of an image: the name of a stored one, its http or https address, or its bytes.
-
-    `page` is that of a PDF, from 1.
-    """
-
-    value: str | bytes
-    page: int = 1
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether the worker fetches it."""
-        return isinstance(self.value, str) and "://" in self.value
 
 
 class LoopClause(NamedTuple):

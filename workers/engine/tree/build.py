@@ -272,8 +272,7 @@ class CompiledTemplate:
         scope.names["doc"] |= {"lang": lang, "currency_digits": digits}
         now = options.now.astimezone(formats.zone)
         scope.names |= {"now": now, "today": now.date()}
-        if self.messages.are_used:
-            scope.translate = partial(self.messages.translate, lang or DEFAULT_LANGUAGE)
+        scope.messages, scope.language = self.messages, lang or DEFAULT_LANGUAGE
 
     def _set_lets(self, scope: Scope) -> None:
         for name, value in self._lets:

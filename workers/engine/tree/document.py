@@ -19,7 +19,7 @@ from workers.engine.ports import (
     SignatureRequest,
     StandaloneInvoice,
 )
-from workers.engine.syntax.values import ImageSource
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Repeated, Source
 from workers.engine.tree.page_values import PageValues

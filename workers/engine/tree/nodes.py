@@ -16,7 +16,7 @@ from typing import ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.address_windows import AddressWindow
-from workers.engine.syntax.values import ImageSource
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.tree.node_values import (
     CategoryKind,
     ChartAxis,

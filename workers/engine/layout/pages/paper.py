@@ -38,8 +38,8 @@ from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.pages.source_map import find_touching, text_of
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.syntax.names import fill_mark_format
-from workers.engine.syntax.values import ImageSource
 from workers.engine.tree.document import (
     Area,
     Document,

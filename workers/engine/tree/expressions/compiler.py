@@ -306,7 +306,7 @@ class _CodeGenerator:
         if known.kind is FilterKind.MESSAGE:
             record = ", ".join(f"{name!r}: {a}" for name, a in options)
             options_of = f"{{{record}}}, scope, isolates={self.isolates}"
-            return self.assign(f"scope.translate({value}, {options_of})")
+            return self.assign(f"scope.messages.translate({value}, {options_of})")
         if known.kind is FilterKind.LOCALE:
             self.used.add("formats")
             key = (

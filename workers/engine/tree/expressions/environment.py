@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.tree.expressions.formats import Formats
+from workers.engine.tree.expressions.formats import DEFAULT_LANGUAGE, Formats
 from workers.engine.tree.expressions.runtime import Value
 
 # Known in every part; `page` and `totals` are known at page time, and beside tables.
@@ -36,7 +35,8 @@ class EvaluationState:
 class Environment:
     """The names of data, loops and `let`s, the formats of the nearest `lang`, and the messages."""
 
-    translate: Callable[..., str]  # of `messages.MessageCatalog`, in documents that show messages
+    messages: Any  # a `messages.MessageCatalog`, in documents that show messages
+    language = DEFAULT_LANGUAGE  # of the document, for messages that the nearest `lang` lacks
 
     def __init__(
         self, names: dict[str, Value], formats: Formats, state: EvaluationState | None = None

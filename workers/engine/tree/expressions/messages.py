@@ -83,11 +83,6 @@ class MessageCatalog:
         self._by_tag: dict[str, dict[str, Message]] = {}
 
     @property
-    def are_used(self) -> bool:
-        """Whether any expression shows a message."""
-        return self.has_dynamic_keys or bool(self.used)
-
-    @property
     def keys(self) -> dict[str, None]:
         """Every key, in the order of the document."""
         return {key: None for messages in self.languages.values() for key in messages}
@@ -157,15 +152,9 @@ class MessageCatalog:
                     findings.warn("unused-message", text, message.location)
 
     def translate(
-        self,
-        lang: str,
-        key: Value,
-        arguments: dict[str, Value],
-        scope: Environment,
-        *,
-        isolates: bool,
+        self, key: Value, arguments: dict[str, Value], scope: Environment, *, isolates: bool
     ) -> str:
-        """Return a message in the language of the scope, else `lang` of the document, else of the source.
+        """Return a message in the language of the scope, else of the document, else of the source.
 
         With `isolates` the values in it are set apart from its text.
 
@@ -175,7 +164,7 @@ class MessageCatalog:
         if key.__class__ is not str:
             raise ExpressionError(f"t needs the key of a message, not {describe_type(key)}")
         formats = scope.formats
-        message, is_own = self.find(key, formats.tag, lang)
+        message, is_own = self.find(key, formats.tag, scope.language)
         if message is None:
             if not self.languages or key in self.used:
                 return ""  # reported before any data

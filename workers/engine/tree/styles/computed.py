@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.syntax.numbers import NumberFormat
 from workers.engine.syntax.typography import Features
-from workers.engine.syntax.values import ImageSource
 from workers.engine.units import AUTO, BLACK, NO_BORDER, ZERO, Border, Color, Length, Sides
 
 DEFAULT_PAGE_FAMILY: Final = "default"
