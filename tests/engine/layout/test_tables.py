@@ -399,6 +399,12 @@ class TestPieces:
         made = table(body(*numbered(3), tr(torn, (lines_of(9),)), tr(ONE, "end")))
         assert [len(page) for page in pages(made)] == [10, 3]
 
+    def test_a_row_has_no_border_at_a_break_inside_it(self):
+        lined = Sides(LINE, NO_BORDER, LINE, NO_BORDER)
+        torn = template(1, avoid_inside=False, cell=styled(border=lined))
+        made = laid(table(body(*numbered(3), tr(torn, (lines_of(9),)), tr(ONE, "end"))))
+        assert [len(strokes(page)) for page in made.pages] == [1, 1]
+
     def test_a_table_without_rows_shows_head_and_foot(self):
         made = table(heads=[group(tr(ONE, "H"))], feet=[group(tr(ONE, "F"), on=Occurrence.LAST)])
         assert pages(made, p("after")) == [["H", "F", "after"]]

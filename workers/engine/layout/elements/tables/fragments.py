@@ -304,9 +304,10 @@ class TableFragment(WholeFragment):
         ending: tuple[Border, ...] = ()
         for block, above, below, *_ in entries:
             plan, height = block.plan, block.height
-            self._draw_edge(items, upper, plan, ending + above, x, y)
+            lower = None if block.is_cut_above else plan
+            self._draw_edge(items, upper, lower, ending + above, x, y)
             draw_vertical_borders(items, plan, x, y, y + height)
-            upper, ending = plan, below
+            upper, ending = None if block.is_cut_below else plan, below
             tops = [*accumulate(repeat(height, len(block.rows)), initial=y)]
             if plan.has_borders and len(block.rows) > 1:
                 lines: list[Item] = []
@@ -315,8 +316,7 @@ class TableFragment(WholeFragment):
                 strokes = [line for line in lines if isinstance(line, Stroke)]
                 items.append(StrokeRows(strokes, tops[1:-1]))
             y = tops[-1]
-        if upper is not None:
-            self._draw_edge(items, upper, None, ending, x, y)
+        self._draw_edge(items, upper, None, ending, x, y)
 
     def _draw_edge(
         self,
@@ -371,8 +371,9 @@ class TableFragment(WholeFragment):
     ) -> _Entry:
         """Return rows with the borders and backgrounds of their section, which has `rows`."""
         box, stripe = section.style.box, self.grid.node.stripe
-        above = (box.border.top,) if block.first == rows.start else ()
-        below = (box.border.bottom,) if block.end == rows.stop else ()
+        starts, ends = block.first == rows.start, block.end == rows.stop
+        above = (box.border.top,) if starts and not block.is_cut_above else ()
+        below = (box.border.bottom,) if ends and not block.is_cut_below else ()
         fill = block.plan.template.style.box.background or box.background
         fills: Sequence[Color | None] = (fill,)
         if fill is None and stripe and role is Role.TABLE_BODY:
@@ -544,7 +545,9 @@ class RowBreaker:
         if is_own_whole and not is_whole:
             height = left
         self.cells = cells
-        self.rows.append(block._replace(height=height, has_lines_only=False))
+        is_cut = index == self.start.row and self.start.is_inside
+        part = block._replace(height=height, has_lines_only=False, is_cut_above=is_cut)
+        self.rows.append(part._replace(is_cut_below=not is_whole))
         self.tops.append(top + height)
         return is_whole
 

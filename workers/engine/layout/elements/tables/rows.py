@@ -405,6 +405,8 @@ class RowBlock(NamedTuple):
     has_lines_only: bool = False
     heights: list[float] | None = None
     continued: Sequence[PlacedCell] = ()  # cells that span into it from before a break
+    is_cut_above: bool = False  # by a break inside it, which has no border
+    is_cut_below: bool = False
 
     @property
     def end(self) -> int:
