@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from http.client import HTTPResponse, parse_headers
 from math import inf
 from typing import Any, Final
 
@@ -97,16 +98,36 @@ def open_connection(target: Target, sock: socket.socket) -> HTTPConnection:
     Raises:
         TargetUnreachableError: no valid certificate for the name.
     """
+    connection: HTTPConnection
     if target.scheme == "http":
-        connection = HTTPConnection(target.host, target.port)
+        connection = _Connection(target.host, target.port)
     else:
-        connection = HTTPSConnection(target.host, target.port)
+        connection = _SecureConnection(target.host, target.port)
         try:
             sock = tls_context().wrap_socket(sock, server_hostname=target.host.rstrip("."))
         except OSError as error:
             raise TargetUnreachableError("its server has no valid TLS certificate") from error
     connection.sock = sock  # connected, so that its name is not resolved again (DNS rebinding)
     return connection
+
+
+class _FinalResponse(HTTPResponse):
+    """The response after the informational ones (RFC 9110, 15.2), of which `http.client` knows 100 alone."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        status: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+        while 101 < status[1] < 200:
+            parse_headers(self.fp)
+            status = super()._read_status()  # type: ignore[misc]
+        return status
+
+
+class _Connection(HTTPConnection):
+    response_class = _FinalResponse
+
+
+class _SecureConnection(HTTPSConnection):
+    response_class = _FinalResponse
 
 
 def limit_socket(sock: Any, *, give_up_at: float, limit_bytes: float = inf) -> None:

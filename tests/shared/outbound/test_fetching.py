@@ -189,6 +189,7 @@ def test_an_endless_body_is_left_at_the_limit(serve, outbound, head, piece):
         (b"HTTP/1.1 200 OK\r\n", b"X-Filler: " + b"y" * 1000 + b"\r\n"),
         (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 65536),
         (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
+        (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 1000),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0" * 65536),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=", b"y" * 65536),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X: " + b"y" * 999 + b"\r\n"),
@@ -314,6 +315,13 @@ def test_a_call_sends_its_body_and_gives_status_and_excerpt(serve, outbound):
     assert head.startswith(b"POST /hook HTTP/1.1\r\n")
     assert b"webhook-id: msg_1" in head
     assert body == b'{"a":1}'
+
+
+def test_informational_responses_are_not_the_answer(serve, outbound):
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\nContent-Length: 9\r\n\r\n"
+    server = serve(b"HTTP/1.1 102 Processing\r\n\r\n" + hints + OK)
+    answered = outbound.post(server.url(), body=b"", headers={}, deadline_seconds=5)
+    assert answered.status == 200
 
 
 def test_a_header_cannot_carry_another(serve, outbound):
