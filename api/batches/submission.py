@@ -26,7 +26,7 @@ from api.render.request import find_order, pin_template, read_moment
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
-from shared.batches.plan_checks import check_plan
+from shared.batches.plan_checks import check_plan, check_total
 from shared.batches.plans import PlanOutput, Priority, StoredPlan
 from shared.batches.records import (
     Batch,
@@ -172,9 +172,14 @@ def receive_batch(
         raise refusal
     key = f"batches/{batch_id}/body"
     ports.blobs.put_stream(key, cast("BinaryIO", body))
-    if not body.starts:
+    try:
+        if not body.starts:
+            raise _empty_body()
+        if plan:
+            check_total(plan.plan, len(body.starts))
+    except ServiceError:
         delete_body(key, ports)
-        raise _empty_body()
+        raise
     batch = Batch(
         id=batch_id,
         account_id=principal.state.account_id,

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from shared.batches.plans import Condition, Marks, MarkType, Plan, PlanOutput
+from shared.batches.plans import MAX_FILES, Condition, Marks, MarkType, Plan, PlanOutput
 from shared.errors import ServiceError
 from shared.settings import get_limits
 
@@ -60,6 +60,21 @@ def check_plan(plan: Plan) -> None:
     _check_conditions("split.by_hand", split.by_hand)
     for insert in plan.inserts:
         _check_conditions("inserts", insert.conditions)
+
+
+def check_total(plan: Plan, documents: int) -> None:
+    """Check that a run has no more files than it may, if none of its documents fails.
+
+    Raises:
+        ServiceError: 400, its plan is for fewer documents.
+    """
+    most = plan.split.documents
+    if most and not plan.household and documents > most * MAX_FILES:
+        raise ServiceError(
+            400,
+            f"The plan divides the {documents:,} documents into files of {most:,}; a run has up to {MAX_FILES} "
+            "files: split into larger ones, or send several batches.",
+        )
 
 
 def _check_conditions(member: str, conditions: Iterable[Condition]) -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from sqlalchemy import func, select, update
 
-from shared.batches import plans
+from shared.batches import plan_checks, plans
 from shared.batches.stored_plans import delete_plan
 from shared.clock import now
 from shared.db.tables import batch_files, batch_items, batches, webhook_deliveries
@@ -432,6 +432,18 @@ def test_too_many_files_are_refused_by_name(caller, run, monkeypatch):
     assert "more than 2 files" in record["error"]["message"]
     assert account_of(caller, batch_id)["failed"] == 6
     assert "more than 2 files" in caller.get(f"/v2/batches/{batch_id}/files/1").json["message"]
+
+
+def test_more_documents_than_its_files_may_have_are_no_run(caller, numbered, ports, monkeypatch):
+    monkeypatch.setattr(plan_checks, "MAX_FILES", 2)
+    store(caller, {"split": {"documents": 2}})
+    path = f"/v2/batches?template={numbered}&output=merged&plan=letters"
+    sent = {"content_type": "application/x-ndjson"}
+    refused = caller.post(path, data=ndjson([{"n": n} for n in range(5)]), **sent)
+    assert refused.status_code == 400
+    assert "divides the 5 documents into files of 2" in refused.json["message"]
+    assert list(ports.blobs.list_keys("batches/")) == []
+    assert caller.post(path, data=ndjson([{"n": n} for n in range(4)]), **sent).status_code == 202
 
 
 def test_a_run_keeps_the_plan_that_it_was_accepted_with(caller, numbered, slices):
