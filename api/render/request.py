@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,6 +26,7 @@ from shared.webhooks.destinations import Destination, FileForm, has_own_names
 from shared.webhooks.repository import find_target
 
 DEFAULT_FLOW: Final = "body"
+_OFFSET: Final = re.compile(r"T.*(Z|[+-][\d:]+)$")
 _INVOICE_TYPES: Final = ("application/xml", "text/xml")
 
 _KINDS: Final[Mapping[str, BodyKind]] = {
@@ -237,12 +239,12 @@ def read_moment(field: str, text: str, *, within: timedelta, why: str) -> dateti
     """
     at = now()
     try:
-        instant = parse_timestamp(text if "T" in text else "")
+        instant = parse_timestamp(text if _OFFSET.search(text) else "")
     except (ValueError, OverflowError):
         raise ServiceError(
             400,
-            f"Invalid {field} {quote(text)}: accepted is a moment such as 2027-01-31T08:00:00Z; write the + of an "
-            "offset as %2B.",
+            f"Invalid {field} {quote(text)}: accepted is a moment with its offset, such as 2027-01-31T08:00:00Z; "
+            "write the + of an offset as %2B.",
         ) from None
     if not at < instant <= at + within:
         last = timestamp(at + within)

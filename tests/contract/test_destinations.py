@@ -142,6 +142,7 @@ def test_a_batch_is_not_delivered_before_its_moment(caller, template, slices, da
         ("tomorrow", "2027-01-31T08:00:00Z"),
         ("2027-01-31", "2027-01-31T08:00:00Z"),
         ("2027-01-31T08:00:00+01:00", "%2B"),
+        ("2027-01-31T08:00:00", "with its offset"),
         ("2020-01-31T08:00:00Z", "from now to"),
         ("9999-01-31T08:00:00Z", "as long as results"),
     ],
