@@ -78,6 +78,6 @@ class StoreStatistics:
 
     parts: Mapping[str, bool] = field(default_factory=dict)
     accounts: tuple[AccountUsage, ...] = ()
-    blob_bytes: int = 0
+    image_bytes: int = 0
     nearly_full_workspaces: int = 0
     backlogs: Mapping[str, Backlog] = field(default_factory=dict)  # by shard

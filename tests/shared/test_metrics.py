@@ -99,7 +99,7 @@ def test_the_farm_shows_every_depth():
         'pressroom_account_pages{account="acc_1",allowance="production"} 40.0',
         'pressroom_account_cpu_seconds{account="acc_1",allowance="production"} 2.5',
         'pressroom_account_pages_allowed{account="acc_1",allowance="production"} 100.0',
-        "pressroom_blob_bytes 12345.0",
+        "pressroom_image_bytes 12345.0",
         "pressroom_blob_quota_bytes 1000.0",
         "pressroom_workspaces_nearly_full 1.0",
         'pressroom_batches_unfinished{shard="0"} 2.0',

@@ -132,7 +132,7 @@ def _holdings(statistics: StoreStatistics) -> Iterator[Metric]:
         documents=metrics.DOCUMENTS_LEFT,
         age_seconds=metrics.OLDEST_BATCH_SECONDS,
     )
-    yield write_gauge(metrics.BLOB_BYTES, {(): statistics.blob_bytes})
+    yield write_gauge(metrics.IMAGE_BYTES, {(): statistics.image_bytes})
     yield write_gauge(metrics.FULL_WORKSPACES, {(): statistics.nearly_full_workspaces})
 
 
