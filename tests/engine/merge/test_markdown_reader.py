@@ -47,6 +47,7 @@ def read(text: str) -> tuple[str, list[str]]:
         ("a\nb", "<p>a\nb</p>"),
         ("- a\n- b", "<ul><li>a</li><li>b</li></ul>"),
         ("3. a\n4. b", "<ol start=3><li>a</li><li>b</li></ol>"),
+        ("999999999. a", "<ol start=999999999><li>a</li></ol>"),
         ("- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"),
         ("- [x] a\n- [ ] b", "<ul><li checked=true>a</li><li checked=false>b</li></ul>"),
         ("1. [X] a", "<ol start=1><li checked=true>a</li></ol>"),

@@ -75,6 +75,7 @@ def test_each_mistake_has_its_finding(content: str, code: str, says: str):
     ("content", "code"),
     [
         ("<img src='logo'/>", "missing-alt"),
+        ("<table><tr><td>a<break/>b</td></tr></table>", "no-effect"),
         ("<p font-family='Comic Sans, Noto Sans'/>", "unknown-font"),
     ],
 )

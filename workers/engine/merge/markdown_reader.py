@@ -357,8 +357,7 @@ class _ElementBuilder:
         if not token["attrs"]["ordered"]:
             yield self._element("ul", items)
             return
-        start = min(token["attrs"].get("start", 1), 999_999)
-        yield self._element("ol", items, start=str(start))
+        yield self._element("ol", items, start=str(token["attrs"].get("start", 1)))
 
     def _item(self, token: _Token) -> Element:
         self._line = next((t[LINE] for t in token["children"] if LINE in t), self._line)

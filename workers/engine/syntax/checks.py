@@ -53,6 +53,9 @@ def shorten_text(text: str) -> str:
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
 
 
+_FORCING: Final = frozenset(("page", "column", "left", "right"))
+
+
 class _DocumentChecker:
     """Checks one document in one walk, against the names that it declares."""
 
@@ -78,6 +81,7 @@ class _DocumentChecker:
         self._is_strict = is_strict(root)
         # That contain the element being checked, innermost last.
         self._uses: list[PartExpansion] = []
+        self._cells = 0
 
     def check(self) -> None:
         self._check_element(self._root, ELEMENTS["document"])
@@ -93,6 +97,8 @@ class _DocumentChecker:
         own = ELEMENTS[element.tag]
         self._check_attributes(element, own)
         self._check_element_rules(element)
+        is_cell = element.tag in ("td", "th")
+        self._cells += is_cell
         uses = [element] if isinstance(element, PartExpansion) and not element.is_unused else []
         self._uses += uses
         for child in element.children:
@@ -100,6 +106,7 @@ class _DocumentChecker:
                 self._check_text(child, element, spec)
             else:
                 self._check_child(child, element, spec)
+        self._cells -= is_cell
         if uses:
             self._uses.pop()
 
@@ -255,6 +262,10 @@ class _DocumentChecker:
             self._check_captions(element)
         if element.tag == "style":
             self._check_style(element)
+        breaks = (element.attributes.get("break-before"), element.attributes.get("break-after"))
+        if self._cells and (element.tag == "break" or not _FORCING.isdisjoint(breaks)):
+            message = "A forced break in a cell has an effect only where its row is broken"
+            self._findings.warn("no-effect", message, element.location)
         if element.tag in _WITH_VALUE and "value" in element.attributes and element.text.strip():
             message = f"`{element.tag}` has both `value` and text in it; it takes one of them"
             self._error("two-values", message, element)

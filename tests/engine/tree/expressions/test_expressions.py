@@ -137,6 +137,7 @@ def test_members_of_rows_come_before_outer_names() -> None:
         ("lines + lines", "+ needs two numbers"),
         ("(yes + yes) * name", "+ needs two numbers, not true or false"),
         ("'a' + 'b'", "~ joins text"),
+        ("day - 1", "write date | add(days=-1)"),
         ("'2026-03-02' | date", "declare its field as a date, or read it by parse_date"),
         ("'2026-03-02' | add(days=1)", "declare its field as a date, or read it by parse_date"),
         ("'12.50' | currency('EUR')", "declare its field as a decimal"),
@@ -170,6 +171,7 @@ def test_failure_has_its_reason(text: str, reason: str) -> None:
     ("text", "reason"),
     [
         ("2 ** 3", "** is not part of the language"),
+        ("round(2.5)", '"round" is a filter: write value | round'),
         ("l.items()", "the only functions are range, filters are written after a bar"),
         ("l = 1", "values are compared by =="),
         ("l => 1", "values are compared by =="),

@@ -265,14 +265,19 @@ def make_currency(
 def make_compact(formats: Formats) -> Formatter:
     """Format a number in its compact form: 12K, 3,4 Mio."""
 
-    def format_compact(value: Value) -> str:
-        number = _require_shown(value, "compact")
-        text = babel_numbers.format_compact_decimal(  # type: ignore[call-arg] # stubs of an older Babel
+    def shorten(number: Decimal) -> str:
+        return babel_numbers.format_compact_decimal(  # type: ignore[call-arg] # stubs of an older Babel
             number,  # type: ignore[arg-type]
             locale=formats.locale,
             numbering_system=formats.numbering,
         )
-        return _with_minus(text, formats)
+
+    def format_compact(value: Value) -> str:
+        number = _require_shown(value, "compact")
+        # What is rounded up to another unit has that: 999,999 is 1M, not 1000K.
+        shown = sum(map(str.isdigit, shorten(Decimal(1).scaleb(number.adjusted()))))
+        rounded = round_exactly(number, shown - 1 - number.adjusted())
+        return _with_minus(shorten(max(number, rounded, key=Decimal.adjusted)), formats)
 
     return format_compact
 

@@ -440,6 +440,8 @@ def _check_record(node: nodes.Dict) -> None:
 def _check_call(node: nodes.Call) -> None:
     name = node.node.name if isinstance(node.node, nodes.Name) else None
     if name not in FUNCTIONS:
+        if name in FILTERS:
+            raise ExpressionSyntaxError(f'"{name}" is a filter: write value | {name}')
         shown = f'"{name}"' if name else "this"
         raise ExpressionSyntaxError(
             f"{shown} is not a function; the only functions are {', '.join(FUNCTIONS)}, "

@@ -210,6 +210,8 @@ def _number(left: Value, right: Value, sign: str) -> Any:
         hint = "; write (name or 0) where a value may be empty"
     elif isinstance(left, str) and isinstance(right, str) and sign == "+":
         hint = "; ~ joins text"
+    elif isinstance(left, date) and isinstance(right, Decimal) and sign in "+-":
+        hint = f"; write date | add(days={right if sign == '+' else -right})"
     raise ExpressionError(
         f"{sign} needs two numbers, not {describe_type(left)} and {describe_type(right)}{hint}"
     )
