@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from threading import Lock
 from typing import Annotated, Any, Final, Self
 
 import msgspec
+from msgspec import inspect
 
 from shared import json_text
 from shared.clock import timestamp
@@ -19,9 +22,8 @@ TIMESTAMP_PATTERN: Final = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?"
     r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
 )
-# In Python `$` is before a last line break too.
 Name = Annotated[
-    str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*(?!\n)$")
+    str, msgspec.Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
 ]
 # Beyond 64 bits, and lone surrogates.
 _WITHOUT_JSON: Final = (UnicodeEncodeError, OverflowError)
@@ -86,6 +88,41 @@ class ShownRecord(Record, frozen=True, omit_defaults=True):
         """Return its JSON; fields of which None is the default are left out then."""
         shown: dict[str, Any] = _show(self.to_builtins())
         return shown
+
+
+def check_texts(record: Record) -> None:
+    """Check that texts of clients are whole what their patterns say: in Python `$` is before a last line break too.
+
+    Records that are stored already may have such texts, and are read as they are.
+
+    Raises:
+        ValidationError: one is not, with its pattern and its field.
+    """
+    _check_texts(record, _describe(type(record)), "$")
+
+
+_describe: Final = lru_cache(maxsize=64)(inspect.type_info)
+
+
+def _check_texts(value: Any, kind: inspect.Type, path: str) -> None:
+    match kind, value:
+        case inspect.Metadata(type=inner), _:
+            _check_texts(value, inner, path)
+        case inspect.UnionType(types=types), _:
+            for each in types:
+                _check_texts(value, each, path)
+        case inspect.VarTupleType(item_type=inner), tuple():
+            for each in value:
+                _check_texts(each, inner, f"{path}[...]")
+        case inspect.StructType(fields=fields), msgspec.Struct():
+            for field in fields:
+                inner = getattr(value, field.name)
+                if inner != field.default:  # which no client has sent
+                    _check_texts(inner, field.type, f"{path}.{field.encode_name}")
+        case inspect.StrType(pattern=str(pattern)), str() if not re.fullmatch(pattern, value):
+            raise msgspec.ValidationError(
+                f"Expected `str` matching regex {pattern!r} - at `{path}`"
+            )
 
 
 def doc(description: str, **schema: Any) -> msgspec.Meta:

@@ -17,7 +17,7 @@ from msgspec import inspect
 from api.http import quote
 from shared.errors import ServiceError
 from shared.limits import KB
-from shared.records import Record
+from shared.records import Record, check_texts
 
 MAX_PARSED_BYTES: Final = 64 * KB
 _MAX_QUOTED: Final = 200
@@ -71,7 +71,9 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
         others = (b'"%s":%s' % (name.encode(), value) for name, value in members.items())
         data = b"{%s}" % b",".join(others)
     try:
-        return kind.decode(data).replace(**as_sent)
+        record = kind.decode(data).replace(**as_sent)
+        check_texts(record)
+        return record
     except msgspec.ValidationError as error:
         accepted = _accepted_values(kind, str(error))
         told = str(error).replace("Object missing required", "missing required")

@@ -27,7 +27,7 @@ MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order, the index a
 _NAMES: Final = r"[^.\x00-\x1f]{1,100}(\.[^.\x00-\x1f]{1,100}){0,9}$"
 _Path = Annotated[str, msgspec.Meta(pattern=f"^(?!-){_NAMES}", max_length=300)]
 _Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
-_Code = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9-]{1,60}(?!\n)$", examples=["marks-zone"])]
+_Code = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9-]{1,60}$", examples=["marks-zone"])]
 _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 _Grams = Annotated[float, msgspec.Meta(ge=0, le=100_000)]
 # As the engine reads them: cells of CSV are texts, and so are many amounts in JSON.
@@ -193,9 +193,7 @@ class Marks(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         msgspec.Meta(pattern=_MARK_FORMAT),
     ] = "{set:06}{sheet:02}{count:02}"
     job: Annotated[
-        str,
-        doc("Name of the job.", examples=["NIGHT-7"]),
-        msgspec.Meta(pattern=r"^[ -~]{0,20}(?!\n)$"),
+        str, doc("Name of the job.", examples=["NIGHT-7"]), msgspec.Meta(pattern=r"^[ -~]{0,20}$")
     ] = ""
     inserts: Annotated[
         str,
@@ -251,7 +249,7 @@ class Insert(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 class PostageClass(Record, frozen=True, forbid_unknown_fields=True):
     """A class of postage."""
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f]{1,60}(?!\n)$", examples=["standard"])]
+    name: Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f]{1,60}$", examples=["standard"])]
     up_to: Annotated[_Grams, doc("The most grams of a set.")]
 
 

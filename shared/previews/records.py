@@ -18,7 +18,7 @@ MAX_SCALE: Final = 8.0
 MAX_PAGE: Final = 1_000_000
 
 
-SESSION_PATTERN: Final = r"^[A-Za-z0-9_-]{1,64}(?!\n)$"
+SESSION_PATTERN: Final = r"^[A-Za-z0-9_-]{1,64}$"
 PAYLOAD_TYPES: Final[Mapping[str, BodyKind]] = {
     "application/json": BodyKind.JSON,
     "text/csv": BodyKind.CSV,

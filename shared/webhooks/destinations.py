@@ -21,15 +21,13 @@ from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.webhooks import repository
 from shared.webhooks.repository import DeliveryStatus, DeliveryTarget, Receiver, WebhookEvent
 
-NAME_PATTERN: Final = (
-    r"^([A-Za-z0-9_{-][A-Za-z0-9._{}-]*)(/[A-Za-z0-9_{-][A-Za-z0-9._{}-]*){0,7}(?!\n)$"
-)
+NAME_PATTERN: Final = r"^([A-Za-z0-9_{-][A-Za-z0-9._{}-]*)(/[A-Za-z0-9_{-][A-Za-z0-9._{}-]*){0,7}$"
 PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 _RECORD: Final = re.compile(r"\{record\.([^{}]*)\}")  # of mails: a path into the payload
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_VALUE: Final = 100
 MAX_LINK_HOURS: Final = 144  # a day of attempts more is how long deliveries are kept
-_Line = Annotated[str, msgspec.Meta(max_length=2100, pattern=r"^[^\x00-\x1f\x7f]*(?!\n)$")]
+_Line = Annotated[str, msgspec.Meta(max_length=2100, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
 class DestinationKind(StrEnum):

@@ -1,10 +1,16 @@
-"""Records are read by many threads."""
+"""Records are read by many threads, and texts of clients as a whole."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+
+import msgspec
+import pytest
+
+from shared.batches.plans import Plan
+from shared.records import check_texts
 
 FIRST_USES = """
 import sys, threading, typing, msgspec
@@ -37,3 +43,10 @@ def test_the_first_uses_of_a_record_in_several_threads_do_not_end_the_process() 
         [sys.executable, "-c", FIRST_USES], check=False, cwd=Path(__file__).parents[2]
     )
     assert ended.returncode == 0
+
+
+def test_a_stored_plan_may_have_a_path_that_is_not_accepted_any_more() -> None:
+    stored = Plan.of_builtins({"household": "home\n"})
+    assert stored.household == "home\n"
+    with pytest.raises(msgspec.ValidationError, match="household"):
+        check_texts(stored)
