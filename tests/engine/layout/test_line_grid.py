@@ -23,7 +23,7 @@ from tests.engine.layout.builders import (
     ul,
 )
 from tests.engine.layout.test_page_references import pdf_of
-from workers.engine.syntax.typography import read_line_grid
+from workers.engine.syntax.typography import LINE_GRID_KIND
 from workers.engine.tree.nodes import TextRun
 from workers.engine.tree.styles.computed import LineGrid
 
@@ -109,4 +109,4 @@ def test_a_page_of_text_has_as_many_lines_as_steps_fit():
 @pytest.mark.parametrize("text", ["0", "-12pt", "3pt", "1m", "auto", "250pt", ""])
 def test_a_grid_has_a_step_that_text_can_stand_on(text: str):
     with pytest.raises(ValueError, match=r".*"):
-        read_line_grid(text)
+        LINE_GRID_KIND.parse(text)

@@ -159,7 +159,7 @@ def picture_of(symbology: str, value: dict[str, Any]) -> Image.Image:
     ("symbology", "value", "message"),
     [
         ("spayd-qr", {**SPAYD, "iban": "CZ59 5500 0000 0012 6509 8001"}, "wrong check digits"),
-        ("spayd-qr", {**SPAYD, "amount": 10000000}, "at most 9999999.99 is accepted"),
+        ("spayd-qr", {**SPAYD, "amount": 10000000}, "must be from 0.01 to 9999999.99"),
         ("spayd-qr", {**SPAYD, "due": "31.12.2026"}, "not a date such as 2026-12-31"),
         ("spayd-qr", {**SPAYD, "due": "2026-02-31"}, "not a date such as 2026-12-31"),
         ("hct-qr", {**HCT, "valid_until": "2026-02-31T23:59:59+01:00"}, "not a time such as"),
@@ -190,7 +190,7 @@ def picture_of(symbology: str, value: dict[str, Any]) -> Image.Image:
         ("upn-qr", {**UPN, "payer": "Ada"}, "must be an object"),
         ("upn-qr", {**UPN, "payer": {"iban": "DE02120300000000202051"}}, "has an account of SI"),
         ("upn-qr", {**UPN, "payer": {"city": "a"}}, 'has no member "city"'),
-        ("zbp-qr", {**ZBP, "amount": 10000}, "at most 9999.99 is accepted"),
+        ("zbp-qr", {**ZBP, "amount": 10000}, "must be from 0.01 to 9999.99"),
         ("zbp-qr", {**ZBP, "tax_number": "1234567890"}, "wrong check digit"),
         ("zbp-qr", {**ZBP, "name": "a|b"}, "which separates values"),
         ("zbp-qr", {**ZBP, "iban": "GB33BUKB20201555555555"}, "only accounts of PL"),

@@ -82,9 +82,11 @@ def test_values_typed_in_a_viewer_are_read():
 
 
 def test_a_report_has_only_what_a_field_has():
-    field = AcroField("a", AcroFieldType.SIGNATURE, is_signed=True)
-    chosen = AcroField("b", AcroFieldType.LIST, ("x",), (AcroFieldOption("x", "X"),), "B", 2)
-    assert FormReport((field, chosen), has_xfa=True).to_report() == {
+    field = AcroField("a", AcroFieldType.SIGNATURE, None, False, False, is_signed=True)
+    options = (AcroFieldOption("x", "X"),)
+    chosen = AcroField("b", AcroFieldType.LIST, ("x",), False, False, None, options, "B", 2)
+    report = FormReport((field, chosen), has_xfa=True).to_report()
+    assert json.loads(json.dumps(report)) == {
         "fields": [
             {
                 "name": "a",

@@ -38,7 +38,7 @@ def write_spayd(payment: Mapping[str, object]) -> bytes:
     bic = members.matching("bic", BIC, "a BIC of 8 or 11 letters and digits")
     values = {
         "ACC": members.iban() + (f"+{bic}" if bic else ""),
-        "AM": _decimal(members, Decimal("9999999.99")),
+        "AM": members.amount_text(Decimal("9999999.99")),
         "CC": members.matching("currency", _CURRENCY, "a code of three letters") or "CZK",
         "DT": members.date("due", "{}{}{}"),
         "MSG": quote(members.text("message", 60), " :/,+$"),
@@ -111,7 +111,7 @@ def write_upi(payment: Mapping[str, object]) -> bytes:
         "pn": quote(members.text("name", 99, is_required=True), ""),
         "tr": quote(members.text("reference", 35), ""),
         "tn": quote(members.text("message", 80), ""),
-        "am": _decimal(members, Decimal("999999999.99")),
+        "am": members.amount_text(),
         "cu": "INR",
     }
     return ("upi://pay?" + "&".join(f"{key}={v}" for key, v in values.items() if v)).encode()
@@ -141,7 +141,7 @@ def write_pix(payment: Mapping[str, object]) -> bytes:
             _field("26", account),
             _field("52", "0000"),
             _field("53", "986"),
-            _field("54", _decimal(members, Decimal("9999999999.99"))),
+            _field("54", members.amount_text()),
             _field("58", "BR"),
             _field("59", _fold(members.text("name", 25, is_required=True))),
             _field("60", _fold(members.text("city", 15, is_required=True))),
@@ -165,9 +165,7 @@ def write_zbp(payment: Mapping[str, object]) -> bytes:
     iban = members.iban()
     if not re.fullmatch(r"PL[0-9]{26}", iban):
         raise members.error("iban", f'is of "{iban[:2]}"; only accounts of PL can be paid')
-    amount = members.amount()
-    if amount is not None and amount > Decimal("9999.99"):
-        raise members.error("amount", f"is {amount}, at most 9999.99 is accepted")
+    amount = members.amount(most=Decimal("9999.99"))
     tax_number = read_nip(members, "tax_number")
     name, message = members.text("name", 20, is_required=True), members.text("message", 32)
     for member, text in (("name", name), ("message", message)):
@@ -201,13 +199,6 @@ def _fold(text: str) -> str:
     """Return a text without accents, as the fields of a BR Code hold it."""
     parts = unicodedata.normalize("NFKD", text)
     return "".join(char for char in parts if not unicodedata.combining(char))
-
-
-def _decimal(members: PaymentRecord, most: Decimal) -> str:
-    amount = members.amount()
-    if amount is not None and amount > most:
-        raise members.error("amount", f"is {amount}, at most {most} is accepted")
-    return "" if amount is None else f"{amount:.2f}"
 
 
 def read_nip(members: PaymentRecord, member: str, *, is_required: bool = False) -> str:

@@ -127,7 +127,9 @@ class PaymentRecord:
             raise self.error("reference", f'has wrong check digits: "{reference}"')
         return reference
 
-    def amount(self, *, least: Decimal = Decimal("0.01")) -> Decimal | None:
+    def amount(
+        self, *, least: Decimal = Decimal("0.01"), most: Decimal = MAX_AMOUNT
+    ) -> Decimal | None:
         """Return the amount with at most two decimals, None when the payer is to fill it in."""
         text = self.text("amount", 40)
         if not text:
@@ -136,11 +138,16 @@ class PaymentRecord:
             amount = Decimal(text)
         except InvalidOperation:
             raise self.error("amount", f'is "{text[:20]}", not a number') from None
-        if not amount.is_finite() or not least <= amount <= MAX_AMOUNT:
-            raise self.error("amount", f"is {text}, it must be from {least} to {MAX_AMOUNT:f}")
+        if not amount.is_finite() or not least <= amount <= most:
+            raise self.error("amount", f"is {text}, it must be from {least} to {most:f}")
         if amount != round(amount, 2):
             raise self.error("amount", f"is {text}, it may have two decimals; use round(2)")
         return amount
+
+    def amount_text(self, most: Decimal = MAX_AMOUNT) -> str:
+        """Return the amount with its two decimals, empty when the payer is to fill it in."""
+        amount = self.amount(most=most)
+        return "" if amount is None else f"{amount:.2f}"
 
     def bounded(self, content: bytes, most: int, member: str) -> bytes:
         """Return the content of a code after checking its size; `member` is one that can be shorter."""
@@ -208,8 +215,8 @@ def _amount_in_euros(members: PaymentRecord) -> str:
     currency = members.text("currency", 70)
     if currency not in ("", "EUR"):
         raise members.error("currency", f'is "{currency[:20]}"; only EUR can be paid')
-    amount = members.amount()
-    return "" if amount is None else f"EUR{amount:.2f}"  # version 2.1 makes the amount optional
+    amount = members.amount_text()  # which version 2.1 makes optional
+    return amount and f"EUR{amount}"
 
 
 def _masked(iban: str) -> str:

@@ -102,14 +102,11 @@ class FormFields:
         self._file = file
         self._resources = resources
         self._tree = tree
-        self._fields: list[canvas_file.WrittenObject | canvas_file.DeferredObject] = []
+        self._fields: list[canvas_file.WrittenObject] = []
         self._widgets: list[tuple[int, canvas_file.WrittenObject]] = []  # with their pages, from 1
         self._groups: dict[str, _RadioGroup] = {}
         self._fonts: dict[Face, tuple[bytes, canvas_file.WrittenObject]] = {}
         self._appearances: dict[tuple[bytes, bytes], canvas_file.WrittenObject] = {}
-        self._marks: dict[
-            tuple[float, float, tuple[Item, ...]], canvas_file.WrittenObject
-        ] = {}  # of buttons
 
     def add_page(self, widgets: Iterable[Widget], height: float) -> None:
         """Add the fields of the page under construction, which is `height` points high."""
@@ -124,6 +121,8 @@ class FormFields:
         """Write the form; no field can be added afterwards."""
         if not self._widgets:
             return
+        for group in self._groups.values():
+            group.define()
         fields: list[canvas_file.ObjectPart] = []
         for field in self._fields:
             fields += [field, b" "]
@@ -162,7 +161,6 @@ class FormFields:
         group = self._groups.get(node.name)
         if group is None:
             group = self._groups[node.name] = _RadioGroup(node.name)
-            group.field = canvas_file.DeferredObject(group.write)
             self._fields.append(group.field)
         widget = canvas_file.WrittenObject(*parts, b" /Parent ", group.field, b" >>")
         group.buttons.append((node, widget))
@@ -205,7 +203,7 @@ class FormFields:
         node: FormField = widget.node
         if not node.kind.is_button:
             return [b" /AP << /N ", self._write_appearance(widget, widget.appearances[0]), b" >>"]
-        states = [self._write_mark(widget, items) for items in widget.appearances]
+        states = [self._write_appearance(widget, items) for items in widget.appearances]
         on = write_name(node.value.encode())
         state = on if node.is_checked else b"/Off"
         return [
@@ -215,14 +213,6 @@ class FormFields:
             states[1],
             b" >> >>",
         ]
-
-    def _write_mark(self, widget: Widget, items: tuple[Item, ...]) -> canvas_file.WrittenObject:
-        """Return the appearance of a button, which is painted once for all of its size."""
-        key = widget.width, widget.height, items
-        known = self._marks.get(key)
-        if known is None:
-            known = self._marks[key] = self._write_appearance(widget, items)
-        return known
 
     def _write_appearance(self, widget: Widget, items: Sequence[Item]) -> canvas_file.WrittenObject:
         """Return an appearance as a form XObject; equal ones are in the file once."""
@@ -248,11 +238,11 @@ class _RadioGroup:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.field: object = None
+        self.field = canvas_file.WrittenObject()
         self.buttons: list[tuple[FormField, canvas_file.WrittenObject]] = []
 
-    def write(self) -> canvas_file.WrittenObject:
-        """Return the field, once all buttons are known."""
+    def define(self) -> None:
+        """Set the parts of the field, once all buttons are known."""
         nodes = [node for node, _ in self.buttons]
         flags = _FLAGS[FieldKind.RADIO] | _common_flags(nodes)
         checked = next((node.value for node in nodes if node.is_checked), OFF)
@@ -261,7 +251,7 @@ class _RadioGroup:
         kids: list[canvas_file.ObjectPart] = []
         for _, widget in self.buttons:
             kids += [widget, b" "]
-        return canvas_file.WrittenObject(
+        self.field.define(
             b"<< /FT /Btn /Ff %d /T %b%b /V %b /Kids ["
             % (flags, write_text(self._name), spoken, write_name(checked.encode())),
             *kids,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+import msgspec
 import pikepdf
 
 from workers.engine.pdf_pages.file import DecodedBudget, PdfFile, is_pdf
@@ -46,53 +47,37 @@ class AcroFieldType(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class AcroFieldOption:
+class AcroFieldOption(msgspec.Struct, frozen=True):
     """A value that can be chosen, and the text that is shown for it."""
 
     value: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class AcroField:
+class AcroField(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    rename={"is_required": "required", "is_read_only": "read_only", "is_signed": "signed"},
+):
     """A field; `value` is None if it is not filled in, and a tuple if several options can be chosen.
 
-    `page` is the number of the first page that shows it, None if no page does.
+    `page` is the number of the first page that shows it, None if no page does; `is_signed` is for signatures.
     """
 
     name: str
     type: AcroFieldType
-    value: str | tuple[str, ...] | None = None
+    value: str | tuple[str, ...] | None
+    is_required: bool
+    is_read_only: bool
+    is_signed: bool | None = None
     options: tuple[AcroFieldOption, ...] = ()
     label: str = ""
     page: int | None = None
     max_length: int | None = None
-    is_required: bool = False
-    is_read_only: bool = False
-    is_signed: bool = False
-
-    def to_report(self) -> dict[str, object]:
-        """Return the field as JSON."""
-        report: dict[str, object] = {
-            "name": self.name,
-            "type": self.type.value,
-            "value": list(self.value) if isinstance(self.value, tuple) else self.value,
-            "required": self.is_required,
-            "read_only": self.is_read_only,
-        }
-        if self.type is AcroFieldType.SIGNATURE:
-            report["signed"] = self.is_signed
-        if self.options:
-            report["options"] = [
-                {"value": each.value, "label": each.label} for each in self.options
-            ]
-        given = {"label": self.label, "page": self.page, "max_length": self.max_length}
-        return report | {name: value for name, value in given.items() if value not in (None, "")}
 
 
-@dataclass(frozen=True, slots=True)
-class FormReport:
+class FormReport(msgspec.Struct, frozen=True, rename={"has_xfa": "xfa"}):
     """The fields of a form in the order of its file; `has_xfa`: it has an XFA form too, which is not read."""
 
     fields: tuple[AcroField, ...]
@@ -100,7 +85,8 @@ class FormReport:
 
     def to_report(self) -> dict[str, Any]:
         """Return the report as JSON."""
-        return {"fields": [each.to_report() for each in self.fields], "xfa": self.has_xfa}
+        report: dict[str, Any] = msgspec.to_builtins(self)
+        return report
 
 
 def read_form(data: bytes) -> FormReport:
@@ -264,7 +250,7 @@ class _FormReader:
             max_length=most if kind is AcroFieldType.TEXT else None,
             is_required=bool(flags & _REQUIRED),
             is_read_only=bool(flags & _READ_ONLY),
-            is_signed=kind is AcroFieldType.SIGNATURE and is_filled,
+            is_signed=is_filled if kind is AcroFieldType.SIGNATURE else None,
         )
 
     def _read_value(

@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from itertools import product, starmap
 from typing import Final
 
-from workers.engine.einvoices import BY_NUMBER, TermPath
+from workers.engine.einvoices import BY_NUMBER
 from workers.engine.ports import (
     AccessibilityProfile,
     ArchiveProfile,
@@ -89,20 +89,17 @@ BUTTON_VALUE: Final = ValueType(
 # --- business terms of EN 16931 --------------------------------------------------------------------------
 
 
-def _read_business_term(text: str) -> TermPath:
-    term_path = BY_NUMBER.get(text)
-    if term_path is None:
-        raise ValueError(text)
-    return term_path
-
-
-BUSINESS_TERM: Final = ValueType("a business term of EN 16931, such as BT-112", _read_business_term)
+BUSINESS_TERM: Final = ValueType(
+    "a business term of EN 16931, such as BT-112", BY_NUMBER.__getitem__
+)
 
 
 MAX_FILE_NAME: Final = 150
 
-# Path separators, characters that file systems reject, and invisible characters.
-_REFUSED: Final = re.compile(r"""[/\\:*?"<>|\x00-\x1f\x7f\u2028-\u202e\u2066-\u2069]""")
+# Without path separators, characters that file systems reject, and invisible characters.
+_FILE_NAME: Final = re.compile(
+    rf"""(?!\.)[^/\\:*?"<>|\x00-\x1f\x7f\u2028-\u202e\u2066-\u2069]{{1,{MAX_FILE_NAME}}}"""
+)
 _MEDIA_TYPE: Final = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,63}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,63}"
 )
@@ -129,18 +126,6 @@ def guess_media_type(name: str) -> str:
     return _BY_ENDING.get(name.rpartition(".")[2].lower(), "application/octet-stream")
 
 
-def _read_file_name(text: str) -> str:
-    if not text or len(text) > MAX_FILE_NAME or text.startswith(".") or _REFUSED.search(text):
-        raise ValueError(text)
-    return text
-
-
-def _read_media_type(text: str) -> str:
-    if _MEDIA_TYPE.fullmatch(text) is None:
-        raise ValueError(text)
-    return text.lower()
-
-
 def _read_profiles(text: str) -> ConformanceProfiles:
     return _PROFILES[" ".join(sorted(text.split()))]
 
@@ -157,9 +142,11 @@ def _read_date_or_instant(text: str) -> date | datetime:
 FILE_NAME: Final = ValueType(
     rf"a file name of at most {MAX_FILE_NAME} characters, without folders and without any of "
     r'/ \ : * ? " < > |',
-    _read_file_name,
+    matching(_FILE_NAME),
 )
-MEDIA_TYPE: Final = ValueType("a media type, such as text/xml", _read_media_type)
+MEDIA_TYPE: Final = ValueType(
+    "a media type, such as text/xml", lambda text: matching(_MEDIA_TYPE)(text).lower()
+)
 DATE_OR_INSTANT: Final = ValueType(
     "a date as 2026-03-02, or an instant as 2026-03-02T09:30:00+01:00", _read_date_or_instant
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from workers.engine.syntax.values import RelativeLength, ValueType, length
+from workers.engine.syntax.values import ValueType, count, length
 from workers.engine.units import Length
 
 OPTICAL: Final = "optical"
@@ -46,56 +46,41 @@ HANGING_KIND: Final = ValueType(  # CSS Text 4 §9.2
 )
 
 
-_LIMIT: Final = re.compile(r"[1-9]\d?", re.ASCII)
+_LIMIT: Final = count(1, 99)
+_NO_LIMIT: Final = "no-limit"
 
 
-def read_limit_chars(text: str) -> tuple[int | None, int | None, int | None]:
-    """Parse `hyphenate-limit-chars` (CSS Text 4 §6.3.3): letters of a word, before and after a hyphen.
+def _read_limit(word: str) -> int | None:
+    return None if word == "auto" else _LIMIT.read(word)
 
-    None is `auto`; a missing third value is the second, a missing second one `auto`.
 
-    Raises:
-        ValueError: there are not one to three values, or one is neither `auto` nor from 1 to 99.
+def _read_limit_chars(text: str) -> tuple[int | None, int | None, int | None]:
+    """Return the letters of a word, before and after a hyphen; None is `auto` (CSS Text 4 §6.3.3).
+
+    A missing third value is the second, a missing second one `auto`.
     """
     words = text.split()
-    if not 1 <= len(words) <= 3 or not all(w == "auto" or _LIMIT.fullmatch(w) for w in words):
+    if not 1 <= len(words) <= 3:
         raise ValueError(text)
     total, before, after = [*words, *(words[1:] or ["auto"]), "auto"][:3]
     return _read_limit(total), _read_limit(before), _read_limit(after)
 
 
-def _read_limit(word: str) -> int | None:
-    return None if word == "auto" else int(word)
-
-
-def read_limit_lines(text: str) -> int:
-    """Parse `hyphenate-limit-lines` (CSS Text 4 §6.3.4), 0 for `no-limit`.
-
-    Raises:
-        ValueError: it is neither `no-limit` nor a number from 1 to 99.
-    """
-    if text != "no-limit" and not _LIMIT.fullmatch(text):
-        raise ValueError(text)
-    return 0 if text == "no-limit" else int(text)
-
-
 LIMIT_CHARS_KIND: Final = ValueType(
-    "one to three of auto and numbers from 1 to 99, such as 6 3 3", read_limit_chars
+    "one to three of auto and numbers from 1 to 99, such as 6 3 3", _read_limit_chars
 )
-LIMIT_LINES_KIND: Final = ValueType(
-    "no-limit or a number from 1 to 99", read_limit_lines, ("no-limit",)
+LIMIT_LINES_KIND: Final = ValueType(  # CSS Text 4 §6.3.4; 0 for `no-limit`
+    "no-limit or a number from 1 to 99",
+    lambda text: 0 if text == _NO_LIMIT else _LIMIT.read(text),
+    (_NO_LIMIT,),
 )
 
 
 _INITIAL: Final = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)(?:\s+(\d{1,2}|drop|raise))?", re.ASCII)
 
 
-def read_initial_letter(text: str) -> tuple[float, int] | tuple[()]:
-    """Parse `initial-letter` (CSS Inline 3 §7.3) into its size and its sink in lines, () for `normal`.
-
-    Raises:
-        ValueError: it is neither `normal` nor a size with a sink, or one is out of range.
-    """
+def _read_initial_letter(text: str) -> tuple[float, int] | tuple[()]:
+    """Return the size and the sink of a letter in lines (CSS Inline 3 §7.3), () for `normal`."""
     if text == "normal":
         return ()
     match = _INITIAL.fullmatch(text)
@@ -111,22 +96,15 @@ def read_initial_letter(text: str) -> tuple[float, int] | tuple[()]:
 
 INITIAL_LETTER_KIND: Final = ValueType(
     f"normal, or a height in lines from 1 to {MAX_INITIAL_LINES} and the line that the letter stands on: a number, drop or raise",
-    read_initial_letter,
+    _read_initial_letter,
 )
 
 
-def read_line_grid(text: str) -> Length | RelativeLength:
-    """Parse `line-grid` into the distance of its lines, 0 for `none`.
-
-    Raises:
-        ValueError: it is neither `none` nor a length in the range of a grid.
-    """
-    if text == "none":
-        return Length(0.0)
-    return _GRID_STEP.parse(text)  # type: ignore[no-any-return]
-
-
-LINE_GRID_KIND: Final = ValueType("none, or {}", read_line_grid, parts=(_GRID_STEP,))
+LINE_GRID_KIND: Final = ValueType(  # the distance of its lines, 0 for `none`
+    "none, or {}",
+    lambda text: Length(0.0) if text == "none" else _GRID_STEP.read(text),
+    parts=(_GRID_STEP,),
+)
 
 
 MAX_FEATURES: Final = 20  # tags that one attribute sets
