@@ -66,15 +66,6 @@ class PrintField(NamedTuple):
     state: str  # on or off, empty for text
 
 
-class _RowKind(NamedTuple):
-    """The common properties of all rows of one template."""
-
-    roles: list[str]
-    shapes: list[tuple[int, CellAttributes]]  # by the index of the cell
-    langs: list[tuple[int, str]]
-    has_heads: bool  # outside the head of a table, where scopes and spans may not suffice
-
-
 class LogicalStructure:
     """The structure elements of one document, by number; parents precede their children."""
 
@@ -102,7 +93,6 @@ class LogicalStructure:
         self._open: list[int] = []
         self._known: dict[tuple[SourceNode, str], int] = {}
         self._row_cells: dict[TableRow, range] = {}
-        self._kinds: dict[tuple[RowTemplate, str], _RowKind] = {}
         self._links: dict[int, tuple[str, int]] = {}  # the last of each paragraph: target, element
         self._spans: dict[int, tuple[str, int]] = {}
         self._effective: dict[int, str] = {DOCUMENT: lang}
@@ -293,24 +283,26 @@ class LogicalStructure:
             section = self.nodes[self.current] or section
         holder = self._find_section(section, role, self.current)
         template, first, count = rows[0].template, len(self.roles), len(rows)
-        kind = self._kinds.get((template, role))
-        if kind is None:
-            kind = self._kinds[template, role] = self._make_kind(template, role)
-        if kind.has_heads:
+        roles = ["TH" if cell.role is Role.HEAD_CELL else "TD" for cell in template.cells]
+        if role is not Role.TABLE_HEAD and "TH" in roles:
             self.doubtful_tables.add(self.parents[holder])
-        width = len(kind.roles) + 1  # the row and its cells
+        width = len(roles) + 1  # the row and its cells
         elements = range(first, first + count * width, width)
-        self.roles += ["TR", *kind.roles] * count
+        self.roles += ["TR", *roles] * count
         self.nodes += [template, *template.cells] * count
         parents = [holder] * (count * width)
         for at in range(1, width):
             parents[at::width] = elements
         self.parents += parents
-        for at, shape in kind.shapes:
-            self.shapes.update(dict.fromkeys(range(first + 1 + at, elements.stop, width), shape))
-        for at, lang in kind.langs:
-            for element in elements:
-                self._set_lang(element + 1 + at, lang)
+        heads_columns = role is Role.TABLE_HEAD or is_head_row(template)
+        for at, cell in enumerate(template.cells, first + 1):
+            column, lang = range(at, elements.stop, width), cell.style.text.lang
+            shape = _attributes_of(cell, heads_columns=heads_columns)
+            if shape != _PLAIN:
+                self.shapes.update(dict.fromkeys(column, shape))
+            if lang != self.lang:
+                for element in column:
+                    self._set_lang(element, lang)
         self.rows[holder] += elements
         cells = [range(element + 1, element + width) for element in elements]
         self.cells.update(zip(elements, cells, strict=True))
@@ -331,21 +323,6 @@ class LogicalStructure:
             self.rows[element] = []
             self.sections.setdefault(table, []).append(element)
         return element
-
-    def _make_kind(self, template: RowTemplate, role: Role) -> _RowKind:
-        heads_columns = role is Role.TABLE_HEAD or is_head_row(template)
-        roles: list[str] = []
-        shapes: list[tuple[int, CellAttributes]] = []
-        langs: list[tuple[int, str]] = []
-        for at, cell in enumerate(template.cells):
-            is_head = cell.role is Role.HEAD_CELL
-            roles.append("TH" if is_head else "TD")
-            if is_head or cell.colspan > 1 or cell.rowspan > 1:
-                shapes.append((at, _attributes_of(cell, heads_columns=heads_columns)))
-            lang = cell.style.text.lang
-            if lang and lang != self.lang:
-                langs.append((at, lang))
-        return _RowKind(roles, shapes, langs, role is not Role.TABLE_HEAD and "TH" in roles)
 
 
 def _is_index_entry(paragraph: Paragraph) -> bool:

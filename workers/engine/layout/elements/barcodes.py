@@ -414,44 +414,41 @@ def _make_symbol(code: Any, node: BarcodeSpec, kind: Symbology, text: str) -> Sy
     quiet = kind.quiet if node.has_quiet_zone else 0
     image = memoryview(code.to_image(scale=1, add_quiet_zones=False))
     assert image.shape is not None
-    rows, columns = image.shape
-    pixels = image.tobytes()
-    if kind.shape is SymbolShape.MATRIX:
-        runs = tuple(_find_runs(pixels, columns, quiet))
-        return Symbol(columns + 2 * quiet, rows + 2 * quiet, runs, text=text)
+    columns, pixels = image.shape[1], image.tobytes()
+    lines = [pixels[start : start + columns] for start in range(0, len(pixels), columns)]
+    above = quiet
+    # Merging equal rows of a matrix costs more than it saves.
+    rows = [(line, 1) for line in lines]
     if kind.shape is SymbolShape.STACK:
-        # Stacked symbols have a quiet zone at their sides; of these only PDF417 has one above and
-        # below.
+        rows = [(line, len([*equal])) for line, equal in groupby(lines)]
+        # Of stacked symbols only PDF417 has a quiet zone above and below, not only at its sides.
         above = quiet if kind.format == "PDF417" else 0
-        return Symbol(
-            columns + 2 * quiet,
-            rows + 2 * above,
-            tuple(_stack_rows(pixels, columns, quiet, above)),
-            text=text,
-            is_stack=True,
-        )
-    # Guard bars are longer than others, and an add-on starts lower: the middle row crosses them
-    # all.
-    middle = rows // 2 * columns
-    bars = _DARK.finditer(pixels[middle : middle + columns])
+    elif kind.shape is SymbolShape.BARS:
+        # Guard bars are longer than others, and an add-on starts lower: the middle row crosses
+        # them all.
+        rows, above = [(lines[len(lines) // 2], kind.height)], 0
+    areas: list[ModuleRectangle] = []
+    y = above
+    for line, height in rows:
+        x = quiet
+        # Half the time of a regular expression: most runs are one or two modules long.
+        for run in line.split(_LIGHT):
+            width = len(run)
+            if width:
+                areas.append((x, y, width, height))
+            x += width + 1
+        y += height
     return Symbol(
         columns + 2 * quiet,
-        kind.height,
-        tuple((bar.start() + quiet, 0, bar.end() - bar.start(), kind.height) for bar in bars),
-        is_bars=True,
+        y + above,
+        tuple(areas),
+        is_bars=kind.shape is SymbolShape.BARS,
         text=text,
+        is_stack=kind.shape is SymbolShape.STACK,
     )
 
 
-def _stack_rows(pixels: bytes, columns: int, left: int, above: int) -> Iterator[ModuleRectangle]:
-    """Yield the bars of stacked rows, each as high as its equal pixel rows."""
-    lines = [pixels[start : start + columns] for start in range(0, len(pixels), columns)]
-    y = above
-    for line, equal in groupby(lines):
-        height = len(list(equal))
-        for bar in _DARK.finditer(line):
-            yield bar.start() + left, y, bar.end() - bar.start(), height
-        y += height
+_LIGHT: Final = b"\xff"  # a pixel
 
 
 def _encode_payment(node: BarcodeSpec, kind: Symbology, payment: PaymentFormat) -> Symbol:
@@ -500,24 +497,6 @@ def _too_long(node: BarcodeSpec) -> InvalidValueError:
         f'The value of {size:,} bytes does not fit a QR code of level "{node.level or "M"}"; '
         "shorten it, or use a lower level"
     )
-
-
-def _find_runs(pixels: bytes, columns: int, quiet: int) -> list[ModuleRectangle]:
-    """Return the dark runs of each row. Merging equal runs of adjacent rows costs more than it saves."""
-    runs: list[ModuleRectangle] = []
-    for y, start in enumerate(range(0, len(pixels), columns), quiet):
-        x = quiet
-        # Half the time of a regular expression: most runs are one or two modules long.
-        for run in pixels[start : start + columns].split(_LIGHT):
-            width = len(run)
-            if width:
-                runs.append((x, y, width, 1))
-            x += width + 1
-    return runs
-
-
-_DARK: Final = re.compile(rb"\x00+")
-_LIGHT: Final = b"\xff"
 
 
 _PARTS: Final = 20  # of a dot, or of a module without dots

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
+from workers.engine.characters import find_cluster_ends
 from workers.engine.syntax.identifiers import find_script
 
 _SOFT_HYPHEN: Final = "\u00ad"
@@ -228,13 +228,11 @@ class _Patterns:
 
     def _find_in_decomposed(self, letters: str) -> list[int]:
         """Return the positions in a word of decomposed characters, which is looked up composed (NFC)."""
-        clusters = list(_clusters(letters))
+        ends = find_cluster_ends(letters)
+        clusters = [letters[start:end] for start, end in pairwise([0, *ends])]
         composed = [unicodedata.normalize("NFC", cluster) for cluster in clusters]
         if any(len(letter) > 1 for letter in composed):
             return []
-        ends: list[int] = []
-        for cluster in clusters:
-            ends.append((ends[-1] if ends else 0) + len(cluster))
         return [ends[position - 1] for position in self.find_positions("".join(composed))]
 
 
@@ -262,16 +260,6 @@ def _list_hyphens(exception: str) -> list[int]:
 
 def _is_mark(char: str) -> bool:
     return char > "\u02ff" and unicodedata.category(char)[0] == "M"
-
-
-def _clusters(letters: str) -> Iterator[str]:
-    """Yield each letter with the combining accents after it."""
-    start = 0
-    for at in range(1, len(letters)):
-        if not _ACCENTS.match(letters[at]):
-            yield letters[start:at]
-            start = at
-    yield letters[start:]
 
 
 _GERMAN: Final = "de"
