@@ -26,7 +26,7 @@ from api.render.request import find_order, pin_template, read_moment
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import DocumentStream, JsonArrayBody, NdjsonBody
-from shared.batches.plan_checks import check_plan, check_total
+from shared.batches.plan_checks import check_plan
 from shared.batches.plans import PlanOutput, Priority, StoredPlan
 from shared.batches.records import (
     Batch,
@@ -176,7 +176,7 @@ def receive_batch(
         if not body.starts:
             raise _empty_body()
         if plan:
-            check_total(plan.plan, len(body.starts))
+            check_plan(plan.plan, len(body.starts))
     except ServiceError:
         delete_body(key, ports)
         raise

@@ -17,8 +17,8 @@ _MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
 _DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
 
 
-def check_plan(plan: Plan) -> None:
-    """Check what the types of its fields do not say.
+def check_plan(plan: Plan, documents: int = 0) -> None:
+    """Check what the types of its fields do not say, and that a number of documents has not too many files.
 
     Raises:
         ServiceError: 400, with the field and what is accepted.
@@ -26,7 +26,11 @@ def check_plan(plan: Plan) -> None:
     split, marks, classes = plan.split, plan.marks, plan.weight.classes if plan.weight else ()
     feeders = {insert.feeder for insert in plan.inserts}
     cuts = [split, plan.bundle] if plan.bundle else [split]
+    each = 0 if plan.household else split.documents or 0
     faults = {
+        f"split.documents {each:,} makes more than {MAX_FILES} files of the {documents:,} documents": (
+            each and documents > each * MAX_FILES
+        ),
         "split and bundle take documents, sheets, weight or bytes, one of them": any(
             sum(map(bool, cut.sizes)) > 1 for cut in cuts
         ),
@@ -60,21 +64,6 @@ def check_plan(plan: Plan) -> None:
     _check_conditions("split.by_hand", split.by_hand)
     for insert in plan.inserts:
         _check_conditions("inserts", insert.conditions)
-
-
-def check_total(plan: Plan, documents: int) -> None:
-    """Check that a run has no more files than it may, if none of its documents fails.
-
-    Raises:
-        ServiceError: 400, its plan is for fewer documents.
-    """
-    most = plan.split.documents
-    if most and not plan.household and documents > most * MAX_FILES:
-        raise ServiceError(
-            400,
-            f"The plan divides the {documents:,} documents into files of {most:,}; a run has up to {MAX_FILES} "
-            "files: split into larger ones, or send several batches.",
-        )
 
 
 def _check_conditions(member: str, conditions: Iterable[Condition]) -> None:

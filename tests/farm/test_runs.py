@@ -441,7 +441,7 @@ def test_more_documents_than_its_files_may_have_are_no_run(caller, numbered, por
     sent = {"content_type": "application/x-ndjson"}
     refused = caller.post(path, data=ndjson([{"n": n} for n in range(5)]), **sent)
     assert refused.status_code == 400
-    assert "divides the 5 documents into files of 2" in refused.json["message"]
+    assert "split.documents 2 makes more than 2 files of the 5 documents" in refused.json["message"]
     assert list(ports.blobs.list_keys("batches/")) == []
     assert caller.post(path, data=ndjson([{"n": n} for n in range(4)]), **sent).status_code == 202
 
