@@ -7,6 +7,7 @@ aspect ratio.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -28,7 +29,6 @@ from workers.engine.layout.context import (
     EPSILON,
     ContentProblem,
     DrawnFragment,
-    Fonts,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -43,7 +43,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Drawable, Path, Picture, RectangleSet, Restore, Save
 from workers.engine.layout.elements import barcodes
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase, text_measurer
-from workers.engine.layout.lines.fragments import GlyphStyle, make_glyph_style
+from workers.engine.layout.lines.fragments import InlineFragment
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Barcode, Image
@@ -133,21 +133,24 @@ class BarcodeFragment(UnbrokenFragment):
         barcodes.record_code(canvas, self.node, area, printed, first, is_linear=symbol.is_bars)
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
-            for line in symbol.text.split("\n"):
-                phrase = set_phrase(caption.fonts, caption.glyph_style.style, line)
+            for phrase in caption.lines:
                 start = x + (self.width - sum(part.width for part in phrase)) / 2
                 canvas.items += phrase_items(phrase, start, baseline, owner)
                 baseline += caption.line_height
 
 
 class HumanReadableText(NamedTuple):
-    """The text below a bar code, in a smaller size if it would be wider than the symbol."""
+    """The lines of text below a bar code, in a smaller size if they would be wider than the symbol."""
 
-    glyph_style: GlyphStyle
-    height: float
+    lines: Sequence[tuple[InlineFragment, ...]]
+    size: float
     line_height: float
     baseline: float
-    fonts: Fonts
+
+    @property
+    def height(self) -> float:
+        """The height of all lines, in points."""
+        return self.line_height * len(self.lines)
 
 
 def lay_out_image(
@@ -229,25 +232,21 @@ def _natural_size(node: Barcode, symbol: barcodes.Symbol) -> tuple[float, float]
 def _lay_out_text(
     context: LayoutContext, node: Barcode, text: str, width: float
 ) -> HumanReadableText:
-    style = node.style.text
-    glyph_style = make_glyph_style(style, context.fonts.find(style), text=text)
+    style, face = node.style.text, context.fonts.find(node.style.text)
     lines = text.split("\n")
     context.report_missing_glyphs(text.replace("\n", " "), node.source)
     wide = max(map(text_measurer(context.fonts, style), lines))
     if wide > width > 0:
-        glyph_style = glyph_style._replace(
-            style=replace(
-                style,
-                size=style.size * width / wide,
-                letter_spacing=style.letter_spacing * width / wide,
-                word_spacing=style.word_spacing * width / wide,
-            )
+        scale = width / wide
+        style = replace(
+            style,
+            size=style.size * scale,
+            letter_spacing=style.letter_spacing * scale,
+            word_spacing=style.word_spacing * scale,
         )
-    size, face = glyph_style.style.size, glyph_style.face
-    baseline, line_height = face.ascent * size, (face.ascent + face.descent) * size
-    return HumanReadableText(
-        glyph_style, line_height * len(lines), line_height, baseline, context.fonts
-    )
+    line_height, baseline = (face.ascent + face.descent) * style.size, face.ascent * style.size
+    phrases = [set_phrase(context.fonts, style, line) for line in lines]
+    return HumanReadableText(phrases, style.size, line_height, baseline)
 
 
 def _check_text(
@@ -263,9 +262,9 @@ def _check_text(
         return LayoutProblem(
             "barcode-text", what, "Leave out show-text.", context.chain(node.source)
         )
-    if caption.glyph_style.style.size >= min(MIN_TEXT_SIZE, node.style.text.size):
+    if caption.size >= min(MIN_TEXT_SIZE, node.style.text.size):
         return None
-    what = f"The text below the bar code would be {caption.glyph_style.style.size:.1f}pt small"
+    what = f"The text below the bar code would be {caption.size:.1f}pt small"
     advice = "Make the code wider, or leave out show-text."
     return LayoutProblem(
         "barcode-text", what, advice, context.chain(node.source), shorten_value(symbol.text)

@@ -7,6 +7,7 @@ text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
@@ -25,11 +26,13 @@ from workers.engine.layout.context import (
     WholeFragment,
     shorten_value,
 )
+from workers.engine.layout.display import GlyphRun, ShapedRun
 from workers.engine.layout.elements.figures import place_figure
-from workers.engine.layout.lines.drawing import phrase_items, set_phrase
+from workers.engine.layout.lines.drawing import phrase_items, set_phrase, text_measurer
+from workers.engine.layout.lines.fragments import line_metrics
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import FieldKind
-from workers.engine.tree.nodes import FormField, LineBreak, Paragraph, Role, Source, TextRun
+from workers.engine.tree.nodes import FormField, Paragraph, Role, Source, TextRun
 from workers.engine.tree.styles.cascade import INITIAL_STYLE
 from workers.engine.tree.styles.computed import Align, BoxStyle, Style, WhiteSpace
 from workers.engine.units import NO_BORDER, LengthKind, Sides, mm
@@ -77,7 +80,8 @@ class FieldFragment(WholeFragment):
         if node.kind.is_button:
             return (self.height + face.cap_height * size) / 2
         if node.kind is FieldKind.MULTILINE:
-            return self.used_box.insets.top + _first_line(self.context, node)
+            first_line = line_metrics(node.style.text, node.style.paragraph, self.context.fonts)[1]
+            return self.used_box.insets.top + first_line
         return _centred_baseline(self.context, node, self.height)
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
@@ -96,8 +100,7 @@ class FieldFragment(WholeFragment):
         self._draw_dividers(canvas, x, y, owner)
         self.context.report_missing_glyphs(node.shown_text.replace("\n", " "), node.source)
         if not node.is_interactive:
-            items = self._appearance(is_checked=node.is_checked)
-            canvas.items += [_moved(item, x, y, owner) for item in items]
+            canvas.items += self._appearance(x, y, owner, is_checked=node.is_checked)
             return
         if canvas.is_rotated:
             canvas.report(_describe_rotation(node, self.chain))
@@ -112,11 +115,7 @@ class FieldFragment(WholeFragment):
                 node,
                 self.context.fonts.find(node.style.text),
                 tuple(
-                    tuple(
-                        _moved(item, -left, -top, None)
-                        for item in self._appearance(is_checked=state)
-                    )
-                    for state in states
+                    tuple(self._appearance(-left, -top, None, is_checked=state)) for state in states
                 ),
                 canvas.add_field(node, None),
             )
@@ -148,60 +147,65 @@ class FieldFragment(WholeFragment):
                 display.Stroke(across, y + top, across, y + bottom, line.width, line.color, owner)
             )
 
-    def _appearance(self, *, is_checked: bool) -> list[display.Item]:
-        """Return the items of the value, relative to the border box."""
+    def _appearance(
+        self, x: float, y: float, owner: display.Owner, *, is_checked: bool
+    ) -> Sequence[display.Item]:
+        """Return the items of the value, in a border box whose upper left corner is at a point."""
         node = self.node
         if node.kind.is_button:
-            return self._mark() if is_checked else []
+            return [self._mark(x, y, owner)] if is_checked else []
         if not node.shown_text:
             return []
         if node.kind is FieldKind.MULTILINE:
-            return self._lines()
-        baseline = _centred_baseline(self.context, node, self.height)
-        return self._cells(baseline) if node.cells else self._line(baseline)
+            return self._lines(x, y, owner)
+        baseline = y + _centred_baseline(self.context, node, self.height)
+        return self._cells(x, baseline, owner) if node.cells else self._line(x, baseline, owner)
 
-    def _mark(self) -> list[display.Item]:
+    def _mark(self, x: float, y: float, owner: display.Owner) -> display.Item:
         width, height = self.used_box.width, self.height
         side = min(width, height)
-        left, top = (width - side) / 2, (height - side) / 2
+        left, top = x + (width - side) / 2, y + (height - side) / 2
         color = self.node.style.text.color
         if self.node.kind is FieldKind.RADIO:
             radius = side * _DOT
             at = left + side / 2 - radius, top + side / 2 - radius
-            return [display.Fill(*at, 2 * radius, 2 * radius, color, None, radius)]
-        tick = tuple((left + x * side, top + y * side) for x, y in _TICK)
-        return [display.Path((tick,), color, None, side * _TICK_WIDTH)]
+            return display.Fill(*at, 2 * radius, 2 * radius, color, owner, radius)
+        tick = tuple((left + across * side, top + down * side) for across, down in _TICK)
+        return display.Path((tick,), color, owner, side * _TICK_WIDTH)
 
-    def _line(self, baseline: float) -> list[display.Item]:
+    def _line(self, x: float, baseline: float, owner: display.Owner) -> list[display.Item]:
         node = self.node
         phrase = set_phrase(
             self.context.fonts, node.style.text, node.shown_text, is_rtl=node.style.paragraph.is_rtl
         )
         wide = sum(part.width for part in phrase)
-        start, room = self.used_box.insets.left, self.used_box.content_width
+        start, room = x + self.used_box.insets.left, self.used_box.content_width
         match node.style.paragraph.align:
             case Align.RIGHT | Align.DECIMAL:
                 start += room - wide
             case Align.CENTER:
                 start += (room - wide) / 2
-        return phrase_items(phrase, start, baseline)
+        return phrase_items(phrase, start, baseline, owner)
 
-    def _cells(self, baseline: float) -> list[display.Item]:
+    def _cells(self, x: float, baseline: float, owner: display.Owner) -> list[display.Item]:
         left, _, right, _ = self._area
         step = (right - left) / self.node.cells
         items: list[display.Item] = []
         for at, char in enumerate(self.node.value[: self.node.cells]):
             phrase = set_phrase(self.context.fonts, self.node.style.text, char)
             wide = sum(part.width for part in phrase)
-            items += phrase_items(phrase, left + at * step + (step - wide) / 2, baseline)
+            start = x + left + at * step + (step - wide) / 2
+            items += phrase_items(phrase, start, baseline, owner)
         return items
 
-    def _lines(self) -> list[display.Item]:
+    def _lines(self, x: float, y: float, owner: display.Owner) -> list[display.Item]:
+        insets = self.used_box.insets
         fragment = _lay_out_lines(self.context, self.node, self.used_box.content_width)
         canvas = PageCanvas(display.LaidOutPage(inf, inf))
         canvas.is_artifact = True
-        fragment.draw(canvas, self.used_box.insets.left, self.used_box.insets.top)
-        return canvas.items
+        fragment.draw(canvas, x + insets.left, y + insets.top)
+        texts = [each for each in canvas.items if isinstance(each, GlyphRun | ShapedRun)]
+        return [text._replace(owner=owner) for text in texts]
 
 
 def lay_out_field(
@@ -264,8 +268,8 @@ def _natural_widths(context: LayoutContext, node: FormField) -> tuple[float, flo
     least, most = _NATURAL[node.kind]
     if node.kind is FieldKind.CHOICE:
         texts = [option.text for option in node.options[:100]]
-        widest = max((_measure(context, node, text) for text in texts), default=0.0)
-        most = max(most, widest)
+        measure = text_measurer(context.fonts, node.style.text)
+        most = max(most, *map(measure, texts))
     return least, most
 
 
@@ -315,13 +319,10 @@ def _find_problem(
         )
         direction = "higher"
     else:
-        text = (
-            max(node.value, key=lambda char: _measure(context, node, char))
-            if node.cells
-            else node.shown_text
-        )
+        measure = text_measurer(context.fonts, node.style.text)
         room = used_box.width / node.cells if node.cells else used_box.content_width
-        fits = _measure(context, node, text) <= room + EPSILON
+        texts = node.value if node.cells else (node.shown_text,)
+        fits = max(map(measure, texts)) <= room + EPSILON
         direction = "wider"
     if fits:
         return None
@@ -335,26 +336,11 @@ def _find_problem(
     )
 
 
-def _measure(context: LayoutContext, node: FormField, text: str) -> float:
-    return sum(part.width for part in set_phrase(context.fonts, node.style.text, text))
-
-
-def _first_line(context: LayoutContext, node: FormField) -> float:
-    size, face = node.style.text.size, context.fonts.find(node.style.text)
-    leading = node.style.paragraph.line_height - (face.ascent + face.descent) * size
-    return leading / 2 + face.ascent * size
-
-
 def _lay_out_lines(context: LayoutContext, node: FormField, width: float) -> Fragment:
     def lay_out() -> Fragment:
         style = _plain_style(node.style)
-        inlines: list[TextRun | LineBreak] = []
-        for at, line in enumerate(node.value.split("\n")):
-            if at:
-                inlines.append(LineBreak(style.text))
-            if line:
-                inlines.append(TextRun(line, style.text))
-        paragraph = Paragraph(node.source, Role.P, style, tuple(inlines))
+        inlines = (TextRun(node.value, style.text),)  # with its line ends
+        paragraph = Paragraph(node.source, Role.P, style, inlines)
         made = context.lay_out(paragraph, Region(width))
         assert made is not None
         return made
@@ -369,17 +355,3 @@ def _plain_style(style: Style) -> Style:
     )
     text = replace(style.text, decoration="none", background=None, rise=0.0)
     return replace(style, text=text, box=INITIAL_STYLE.box, paragraph=paragraph, numbering=None)
-
-
-def _moved(item: display.Item, x: float, y: float, owner: display.Owner) -> display.Item:
-    """Return an item of an appearance moved by a distance, with another owner."""
-    if isinstance(item, display.GlyphRun | display.ShapedRun | display.Fill):
-        return item._replace(x=item.x + x, y=item.y + y, owner=owner)
-    assert isinstance(item, display.Path), "appearances are text, ticks and dots"
-    subpaths = tuple(
-        tuple(
-            tuple(part + (y if at % 2 else x) for at, part in enumerate(point)) for point in subpath
-        )
-        for subpath in item.subpaths
-    )
-    return item._replace(subpaths=subpaths, owner=owner)

@@ -410,13 +410,13 @@ def lay_out_paragraph(
         return None
     height = shift + lines.height_of(first, last)
     going_on = None if last == count else LineResume(start, width, last)
-    fragment = LinesFragment(node, lines, first, last, height, going_on, shift=shift)
-    if label_layout is not None:
-        fragment.label_layout, fragment.references, fragment.is_start = (
-            label_layout,
-            context.references,
-            resume is None,
-        )
+    fragment = LinesFragment(
+        *(node, lines, first, last, height, going_on),
+        label_layout=label_layout,
+        references=context.references,
+        is_start=resume is None,
+        shift=shift,
+    )
     if first == 0 and lines.widest:
         fragment.problem = _too_wide(context, node, lines, width)
     elif height > region.height + EPSILON:
