@@ -125,8 +125,6 @@ def _distribute(
         raise ValueError("a part without pages")
     root = part.Root.get("/Outlines")
     entries = [] if root is None else list(_siblings(root))
-    for page in pages:
-        _remove_defaults(page)
     if placements is None:
         copy = files[0].open_copy(part, {})
         files[0].add(copy, len(files[0].runs), pages, entries)
@@ -522,13 +520,6 @@ def _stream_entries(stream: pikepdf.Stream) -> bytes:
     entries = pikepdf.Dictionary(dict(stream.stream_dict.items()))
     del entries["/Length"]
     return entries.unparse()
-
-
-def _remove_defaults(page: pikepdf.Object) -> None:
-    """Delete page entries with default values (PDF 1.7, 7.7.3.3)."""
-    for name in ("/Rotate", "/Trans"):
-        if name in page and not page[name]:
-            del page[name]
 
 
 def _siblings(root: pikepdf.Object) -> Iterator[pikepdf.Object]:

@@ -9,11 +9,11 @@ cycles, nests at most 64 paints and follows at most 65,536 edges.
 from __future__ import annotations
 
 import re
-import struct
 import unicodedata
 import zlib
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from struct import Struct, pack, pack_into, unpack_from
@@ -41,6 +41,17 @@ class FontRefusedError(Exception):
         super().__init__(f"{text}. {advice}")
         self.text = text
         self.advice = advice
+
+
+@contextmanager
+def _refusing(text: str) -> Iterator[None]:
+    """Refuse the font with a reason where a reader of its data fails: damaged ones raise many kinds of exception."""
+    try:
+        yield
+    except (FontRefusedError, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        raise FontRefusedError(text) from error
 
 
 class VariationAxis(NamedTuple):
@@ -170,14 +181,12 @@ def unpack_woff(data: bytes) -> bytes:
     Raises:
         FontRefusedError: Damaged, or larger than 64 MB unpacked.
     """
-    try:
+    with _refusing(_DAMAGED_WOFF):
         flavor = data[4:8]
         (count,) = unpack_from(">H", data, 12)
         if not 0 < count <= _MAX_TABLES:
             raise FontRefusedError(f"{_DAMAGED_WOFF}: it has {count} tables")
         entries = [_Entry(*unpack_from(">4s3I", data, _DIRECTORY + 20 * at)) for at in range(count)]
-    except struct.error as error:
-        raise FontRefusedError(_DAMAGED_WOFF) from error
     if sum(entry.length for entry in entries) > MAX_UNPACKED:
         raise FontRefusedError(
             f"The WOFF file unpacks to more than {MAX_UNPACKED // 1_000_000} MB", "Make it smaller."
@@ -192,10 +201,8 @@ def _unpack(data: bytes, entry: _Entry) -> bytes:
         raise FontRefusedError(f"{_DAMAGED_WOFF}: its tables extend beyond the end of the file")
     table = packed
     if entry.packed < entry.length:
-        try:
+        with _refusing(f"{_DAMAGED_WOFF}: it cannot be unpacked"):
             table = zlib.decompressobj().decompress(packed, entry.length + 1)
-        except zlib.error as error:
-            raise FontRefusedError(f"{_DAMAGED_WOFF}: it cannot be unpacked") from error
     if len(table) != entry.length:
         raise FontRefusedError(f"{_DAMAGED_WOFF}: a table is not as long as its entry says")
     return table
@@ -236,14 +243,8 @@ def unpack_woff2(data: bytes) -> bytes:
         raise FontRefusedError(
             "The WOFF2 file is a collection", "Send its fonts one by one, or the collection as TTC."
         )
-    try:
-        font_only = _remove_metadata(data)
-        return _unpack_by_tables(font_only)
-    except (FontRefusedError, MemoryError, RecursionError):
-        raise
-    except Exception as error:
-        # Damaged data raise many kinds of exception in the decoder.
-        raise FontRefusedError("The WOFF2 file is damaged: it cannot be unpacked") from error
+    with _refusing("The WOFF2 file is damaged: it cannot be unpacked"):
+        return _unpack_by_tables(_remove_metadata(data))
 
 
 def _remove_metadata(data: bytes) -> bytes:
@@ -591,7 +592,7 @@ def _find_face_offsets(data: bytes) -> list[int]:
     """Return the offset of each face's table directory."""
     if data[:4] != _COLLECTION:
         return [0]
-    try:
+    with _refusing(_DAMAGED):
         (count,) = unpack_from(">I", data, 8)
         if count > MAX_FACES:
             raise FontRefusedError(
@@ -599,8 +600,6 @@ def _find_face_offsets(data: bytes) -> list[int]:
                 "Send them one by one.",
             )
         offsets = list(unpack_from(f">{count}I", data, 12))
-    except struct.error as error:
-        raise FontRefusedError(_DAMAGED) from error
     if not offsets:
         raise FontRefusedError("The collection is empty")
     return offsets
@@ -608,15 +607,13 @@ def _find_face_offsets(data: bytes) -> list[int]:
 
 def _read_directory(data: bytes, start: int) -> frozenset[bytes]:
     """Return the table tags of a face, once their number and bounds are checked."""
-    try:
+    with _refusing(_DAMAGED):
         (count,) = unpack_from(">H", data, start + 4)
         if count > MAX_TABLES:
             raise FontRefusedError(
                 f"The font has {count} tables; at most {MAX_TABLES} are accepted"
             )
         entries = [unpack_from(">4s3I", data, start + 12 + 16 * at) for at in range(count)]
-    except struct.error as error:
-        raise FontRefusedError(_DAMAGED) from error
     if any(offset + length > len(data) for _, _, offset, length in entries):
         raise FontRefusedError(f"{_DAMAGED}: its tables extend beyond the end of the file")
     return frozenset(tag for tag, *_ in entries)
@@ -633,11 +630,9 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> Fon
         program = _convert(program)
     sanitized = hb.Face(hb.Blob(program))
     _check_sanitized(sanitized, tags)
-    try:
+    with _refusing(_DAMAGED):  # the tag of an axis, a script or a feature may be no text
         properties = read_face_properties(sanitized, index)
         _check_feature_tags(sanitized)
-    except UnicodeError as error:  # in the tag of an axis, a script or a feature
-        raise FontRefusedError(_DAMAGED) from error
     if properties.is_variable:
         instantiate(program, {})
     color_glyphs = count_color_glyphs(sanitized, size)
@@ -646,13 +641,8 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> Fon
 
 def _convert(program: bytes) -> bytes:
     """Return a static font with the outlines of TrueType, written by HarfBuzz."""
-    try:
+    with _refusing(f"{_DAMAGED}: its outlines cannot be read"):
         converted = convert_outlines(program)
-    except (FontRefusedError, MemoryError, RecursionError):
-        raise
-    except Exception as error:
-        # Invalid curves raise many kinds of exception.
-        raise FontRefusedError(f"{_DAMAGED}: its outlines cannot be read") from error
     return _rewrite(hb.Face(hb.Blob(converted)), _read_directory(converted, 0))
 
 
@@ -683,10 +673,8 @@ def _rewrite(face: object, tags: frozenset[bytes]) -> bytes:
 
 
 def _write(subset_input: hb.SubsetInput, face: object) -> bytes:
-    try:
+    with _refusing(_DAMAGED):  # HarfBuzz cannot parse a table
         program: bytes = subset_input.subset(face).blob.data
-    except RuntimeError as error:  # from HarfBuzz: a table cannot be parsed
-        raise FontRefusedError(_DAMAGED) from error
     return program
 
 

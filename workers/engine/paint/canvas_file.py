@@ -206,6 +206,7 @@ class _DocumentCanvas(Canvas):  # type: ignore[misc]
         self._contents.append(WrittenObject(b"null"))
         page = self._doc.idToObject[name]
         page.Contents, page.Resources = self._contents[-1], resources
+        page.Rotate = page.Trans = None  # the defaults, which it would write
 
     def format_objects(self, information: bytes, contents: Sequence[bytes]) -> FormattedObjects:
         """Return the objects with the document information and the compressed contents of the pages.
