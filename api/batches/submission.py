@@ -171,7 +171,7 @@ def receive_batch(
         _drain(body)
         raise refusal
     key = f"batches/{batch_id}/body"
-    ports.blobs.put_stream(key, cast("BinaryIO", body))
+    ports.blobs.put(key, cast("BinaryIO", body))
     try:
         if not body.starts:
             raise _empty_body()

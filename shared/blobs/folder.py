@@ -40,18 +40,13 @@ class FolderStore:
         return True
 
     @timed_as("put")
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
-        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
+    def put(
+        self, key: str, stream: BinaryIO, size: int | None = None, *, is_transient: bool = False
+    ) -> None:
+        """Store the next `size` bytes of the stream, or all that it has; see `BlobStore.put`."""
+        whole = stream if size is None else ExactReader(stream, size)
         with self._open_for_writing(key, is_transient=is_transient) as file:
-            shutil.copyfileobj(ExactReader(stream, size), file, _CHUNK_BYTES)
-
-    @timed_as("put")
-    def put_stream(self, key: str, stream: BinaryIO) -> int:
-        """Store all bytes of the stream; see `BlobStore.put_stream`."""
-        with self._open_for_writing(key) as file:
-            while chunk := stream.read(_CHUNK_BYTES):
-                file.write(chunk)
-            return file.tell()
+            shutil.copyfileobj(whole, file, _CHUNK_BYTES)
 
     @contextmanager
     def open(self, key: str, *, byte_range: ByteRange | None = None) -> Iterator[BinaryIO]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import RawIOBase
 from typing import BinaryIO, Final, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -82,29 +81,21 @@ class S3Store:
         return False
 
     @timed_as("put")
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
-        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`. `is_transient` is
+    def put(
+        self, key: str, stream: BinaryIO, size: int | None = None, *, is_transient: bool = False
+    ) -> None:
+        """Store the next `size` bytes of the stream, or all that it has; see `BlobStore.put`. `is_transient` is
         ignored.
         """
         self._ensure_bucket()
         with _translate_errors(key):
-            whole = ExactReader(stream, size)
-            self._client.put_object(self._bucket, validate_key(key), whole, size)
-
-    @timed_as("put")
-    def put_stream(self, key: str, stream: BinaryIO) -> int:
-        """Store all bytes of the stream; see `BlobStore.put_stream`."""
-        self._ensure_bucket()
-        with _translate_errors(key):
-            counted = _CountingReader(stream)
-            self._client.put_object(
-                self._bucket,
-                validate_key(key),
-                cast("BinaryIO", counted),
-                length=-1,
-                part_size=_UPLOAD_PART_BYTES,
-            )
-            return counted.size
+            if size is None:
+                self._client.put_object(
+                    self._bucket, validate_key(key), stream, -1, part_size=_UPLOAD_PART_BYTES
+                )
+            else:
+                whole = ExactReader(stream, size)
+                self._client.put_object(self._bucket, validate_key(key), whole, size)
 
     @contextmanager
     def open(self, key: str, *, byte_range: ByteRange | None = None) -> Iterator[BinaryIO]:
@@ -190,22 +181,6 @@ def _limit_response(response: BaseHTTPResponse, byte_range: ByteRange) -> Binary
     if "Content-Range" not in response.headers:
         skip(stream, byte_range.offset)
     return LimitedReader(stream, byte_range.length)
-
-
-class _CountingReader(RawIOBase):
-    """A stream that counts the bytes read."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.size = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        chunk = self._stream.read(size)
-        self.size += len(chunk)
-        return chunk
 
 
 def _read_region(query: str) -> str:

@@ -34,20 +34,16 @@ class BlobStore(Protocol):
     def is_local(self) -> bool:
         """Whether the blobs are files of this machine."""
 
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
-        """Store exactly the next `size` bytes of the stream, replacing the old value.
+    def put(
+        self, key: str, stream: BinaryIO, size: int | None = None, *, is_transient: bool = False
+    ) -> None:
+        """Store exactly the next `size` bytes of the stream, or all that it has, replacing the old value.
 
-        A transient blob is needed only by running processes; it may be lost in a power failure.
+        At most some tens of megabytes are held in memory. If reading the stream raises, nothing is
+        stored. A transient blob is needed only by running processes; it may be lost in a power failure.
 
         Raises:
             ValueError: the stream ends before `size` bytes.
-        """
-
-    def put_stream(self, key: str, stream: BinaryIO) -> int:
-        """Store all bytes of a stream of unknown length and return their number.
-
-        At most some tens of megabytes are held in memory. If reading the stream raises, nothing is
-        stored.
         """
 
     def open(

@@ -30,8 +30,8 @@ def folder(tmp_path, migrated_database):
 @pytest.fixture
 def store(folder):
     store = FolderStore(folder.blobs)
-    store.put_stream("images/a/0001", io.BytesIO(b"one"))
-    store.put_stream("jobs/job_1/body", io.BytesIO(b"x" * 3_000_000))
+    store.put("images/a/0001", io.BytesIO(b"one"))
+    store.put("jobs/job_1/body", io.BytesIO(b"x" * 3_000_000))
     return store
 
 
@@ -127,7 +127,7 @@ def test_a_blob_that_comes_with_its_record_during_the_backup_is_in_it(
     copy = backup.copy_database
 
     def meanwhile(source, target):
-        store.put_stream("images/a/0002", io.BytesIO(b"two"))
+        store.put("images/a/0002", io.BytesIO(b"two"))
         add_account(folder, "late@example.org")
         copy(source, target)
 
