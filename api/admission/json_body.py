@@ -77,7 +77,7 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
     except msgspec.ValidationError as error:
         accepted = _accepted_values(kind, str(error))
         told = str(error).replace("Object missing required", "missing required")
-        told = told.replace("Object contains unknown", "unknown")
+        told = told.replace("Object contains unknown", "unknown").replace("`float`", "`number`")
         raise ServiceError(400, f"Invalid {what}: {told}{accepted}.") from error
     except (ValueError, RecursionError) as error:
         raise _invalid(error) from error

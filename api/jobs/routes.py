@@ -171,7 +171,14 @@ class SubjectRoutes(Routes):
     @delete(
         "/v2/subjects",
         {200: json_response("The receipt.", "ErasureReceipt")},
-        query=(Parameter("key", SUBJECT.schema, "The subject.", is_required=True),),
+        query=(
+            Parameter(
+                "key",
+                SUBJECT.schema,
+                "The `subject` that documents were sent with.",
+                is_required=True,
+            ),
+        ),
         errors={409: ()},
     )
     def erase_subject(self) -> Response:

@@ -128,7 +128,7 @@ def test_a_stored_template_is_named_by_its_reference(caller, drawing):
         ({"page": 1_000_001}, "$.page"),
         ({"page": True}, "$.page"),
         ({"page": 10**400}, "$.page"),
-        ({"scale": 0}, "Expected `float` >= 0.1 - at `$.scale`"),
+        ({"scale": 0}, "Expected `number` >= 0.1 - at `$.scale`"),
         ({"scale": 8.01}, "$.scale"),
         ({"scale": -1}, "$.scale"),
         ({"scale": "1"}, "$.scale"),
