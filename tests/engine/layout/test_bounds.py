@@ -13,7 +13,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.display import GlyphRun
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template, validate
-from workers.engine.ports import NoResources
+from workers.engine.ports import Resources
 from workers.engine.units import mm
 
 SMALL = '<style element="p" margin="0" font-size="4pt"/><style element="h1" margin="0" font-size="4pt"/>'
@@ -108,7 +108,7 @@ def test_a_cell_over_broken_rows_keeps_its_stated_height():
         f"<flow><table>{cells}{tall}</table></flow></document>".encode()
     )
     document, _ = build_document(template, None, options=OPTIONS, findings=Findings())
-    pages = lay_out_document(document, resources=NoResources(), findings=Findings()).pages
+    pages = lay_out_document(document, resources=Resources(), findings=Findings()).pages
     tops = {run.text: run.y for run in reversed([*of_kind(pages[0], GlyphRun)])}
     assert len(pages) > 1
     assert tops["d"] - tops["b"] == pytest.approx(mm(30))

@@ -389,9 +389,15 @@ class TableFragment(WholeFragment):
         laid_out = self.grid.lay_out_all(self.context, rows)
         need, room = total_height(laid_out), total_height(measured)
         if need > room + EPSILON:
-            canvas.report(
-                _describe_outgrown(self.context, self.grid.node, group, needed=need, available=room)
+            chain = group.source, self.grid.node.source
+            problem = LayoutProblem(
+                code="page-values-too-long",
+                message=f"Page values do not fit: {describe_element(chain[0], chain[1:])} needs {format_mm(need)}, "
+                f"{format_mm(room)} were kept free",
+                advice='Give the column a width, or the cell white-space="nowrap".',
+                chain=chain,
             )
+            canvas.report(problem)
         # Reserved space that is not needed stays, so that content below does not move.
         return [
             row._replace(height=max(row.height, kept.height))
@@ -430,18 +436,6 @@ def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator
     yield from chain.from_iterable((*rows.values(), *cells.values()))
 
 
-def _describe_outgrown(
-    context: LayoutContext, node: Table, group: RowGroup, *, needed: float, available: float
-) -> LayoutProblem:
-    return LayoutProblem(
-        code="page-values-too-long",
-        message=f"Page values do not fit: {describe_element(group.source, [node.source])} needs {format_mm(needed)}, "
-        f"{format_mm(available)} were kept free",
-        advice='Give the column a width, or the cell white-space="nowrap".',
-        chain=(group.source, node.source),
-    )
-
-
 class OpenCell(NamedTuple):
     """Cell number `at` of a body row, which goes on after a break, and where its content resumes."""
 
@@ -465,18 +459,11 @@ class TableResume(NamedTuple):
         return any(cell.row == self.row for cell in self.open_cells)
 
 
-class BrokenRows(NamedTuple):
-    """Rows up to a break, and the position after it, None if the rows end without one."""
-
-    rows: list[RowBlock]
-    height: float
-    resume: TableResume | None
-
-
 @dataclass(slots=True)
 class RowBreaker:
     """One attempt to fill an area with rows that it may break, of natural heights.
 
+    `resume` is the position after a break, None if the rows end without one.
     At the top of an area it `is_forced` to place something; elsewhere it may place no rows.
     """
 
@@ -486,22 +473,22 @@ class RowBreaker:
     room: float = inf
     is_forced: bool = True
     rows: list[RowBlock] = field(default_factory=list)
+    resume: TableResume | None = None
     tops: list[float] = field(default_factory=lambda: [0.0])  # and the lower edge of the last
     cells: list[PlacedCell] = field(default_factory=list)
 
-    def lay_out(self, end: int) -> BrokenRows:
+    def lay_out(self, end: int) -> RowBreaker:
         """Lay out rows from the start up to row `end`, as many as fit."""
         self.cells = [self._open(*cell) for cell in self.start.open_cells]
         last = self.start.row
         while last < end and self._place(last):
             last += 1
         self._place_cells()
-        if last == end:
-            return BrokenRows(self.rows, self.tops[-1], None)
-        open_cells = [
-            OpenCell(cell.number, cell.at, cell.resume) for cell in self.cells if cell.end > last
-        ]
-        return BrokenRows(self.rows, self.tops[-1], TableResume(last, tuple(open_cells)))
+        if last < end:
+            rest = [cell for cell in self.cells if cell.end > last]
+            open_cells = [OpenCell(cell.number, cell.at, cell.resume) for cell in rest]
+            self.resume = TableResume(last, tuple(open_cells))
+        return self
 
     def _open(self, number: int, at: int, resume: Resume = None) -> PlacedCell:
         """Return a cell at the lower edge of the rows so far."""

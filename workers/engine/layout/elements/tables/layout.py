@@ -28,7 +28,6 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.elements.tables.fragments import (
     FORCING_BREAKS,
-    BrokenRows,
     RowBreaker,
     TableFragment,
     TableGrid,
@@ -89,8 +88,9 @@ class _TableFiller:
     def fill(self) -> TableFragment | None:
         """Return the longest fragment that fits into the region, None for none."""
         count = len(self.grid.rows)
-        if self.first == count:
-            return self._fill_without_rows()
+        if self.first == count:  # heads and feet alone, or left over from the area before
+            fragment = self._assemble([], None)
+            return fragment if self.is_top or self._fits(fragment) else None
         if self.is_top:
             self._check_surroundings()
         if self.at.open_cells:
@@ -134,11 +134,6 @@ class _TableFiller:
             block = self.grid.block(self.context, index).between(index, end)
             index = block.end
             yield block
-
-    def _fill_without_rows(self) -> TableFragment | None:
-        """Return the heads and feet of a table without rows, or feet left over from the area before."""
-        fragment = self._assemble([], None)
-        return fragment if self.is_top or self._fits(fragment) else None
 
     def _fits(self, fragment: TableFragment) -> bool:
         return fragment.height <= self.region.height + EPSILON
@@ -227,7 +222,8 @@ class _TableFiller:
         rows = [*self._blocks(joined.start)]
         room = self._room(is_last=False) - total_height(rows)
         broken = self._break_rows(TableResume(joined.start), room)
-        if not broken.rows or broken.resume is None or broken.height > room + EPSILON:
+        fits = total_height(broken.rows) <= room + EPSILON
+        if not broken.rows or broken.resume is None or not fits:
             return None
         return self._place_broken(rows, broken)
 
@@ -238,14 +234,14 @@ class _TableFiller:
         empty = self.context.area.height - self._fixed_height(is_last=False)
         return total_height(rows) > empty + EPSILON
 
-    def _break_rows(self, start: TableResume, room: float) -> BrokenRows:
+    def _break_rows(self, start: TableResume, room: float) -> RowBreaker:
         """Return the part of the rows kept together from a position that fits."""
         is_forced = self.is_top and start.row == self.first
         end = self.grid.joined_rows(start.row).stop
         row_at = partial(self.grid.row, self.context)
         return RowBreaker(self.context, row_at, start, max(room, 0.0), is_forced).lay_out(end)
 
-    def _place_broken(self, above: list[RowBlock], broken: BrokenRows) -> TableFragment:
+    def _place_broken(self, above: list[RowBlock], broken: RowBreaker) -> TableFragment:
         """Return the fragment that ends with broken rows, at least some of the first."""
         rows = [*above, *broken.rows]
         end = broken.rows[-1].end

@@ -49,7 +49,7 @@ from workers.engine.tree.nodes import (
     TextRun,
 )
 from workers.engine.tree.styles.cascade import INITIAL_STYLE
-from workers.engine.tree.styles.computed import Align, Style, VerticalAlign, WhiteSpace
+from workers.engine.tree.styles.computed import Align, VerticalAlign, WhiteSpace
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Color, Sides
 
 _ALIGN_SHARES: Final = {Align.RIGHT: 1.0, Align.DECIMAL: 1.0, Align.CENTER: 0.5}
@@ -670,7 +670,6 @@ def lay_out_cell(
     return lay_out_stack(context, content, region, resume)
 
 
-_BARE_STYLES: Final[Kind[int, Style]] = Kind()
 _PARAGRAPHS: Final[Kind[tuple[TableRow, int], Paragraph]] = Kind()
 
 
@@ -678,21 +677,13 @@ def _paragraph_of(context: LayoutContext, cell: CellPlan, row: TableRow, text: s
     """Return the paragraph of a cell that needs more than a line, cached for split rows."""
 
     def make() -> Paragraph:
-        style = _without_box(context, cell.template.style)
+        # The cell has the box and the breaks of its text.
+        own = cell.template.style
+        style = replace(own, box=INITIAL_STYLE.box, breaks=INITIAL_STYLE.breaks)
         source = Source(cell.template.source.location, row.loop)
         return Paragraph(source, cell.template.role, style, (TextRun(text, style.text),))
 
     return context.memo.remember(_PARAGRAPHS, (row, cell.first), make)
-
-
-def _without_box(context: LayoutContext, style: Style) -> Style:
-    """Return the style of text that is alone in a cell, which has the box, cached by style."""
-    return context.memo.template.remember(
-        _BARE_STYLES,
-        id(style),
-        lambda: replace(style, box=INITIAL_STYLE.box, breaks=INITIAL_STYLE.breaks),
-        holds=style,
-    )
 
 
 def _draw_in(

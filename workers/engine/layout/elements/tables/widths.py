@@ -241,16 +241,10 @@ class _MeasuredRows(NamedTuple):
 def _measured_rows(
     context: LayoutContext, columns: Sequence[nodes.Column], groups: Groups, width: float
 ) -> _MeasuredRows:
-    count = max((_span(template) for template, _ in groups), default=0)
+    ends = [each.columns[-1] + each.cells[-1].colspan for each, _ in groups if each.cells]
+    count = max(ends, default=0)
     columns = [*columns, *[_ANY] * (count - len(columns))]
     return _MeasuredRows(context, groups, columns, width, measure_fractions(context, groups))
-
-
-def _span(template: nodes.RowTemplate) -> int:
-    ends = [
-        start + cell.colspan for cell, start in zip(template.cells, template.columns, strict=True)
-    ]
-    return max(ends, default=0)
 
 
 def _measure(rows: _MeasuredRows, wanted: set[int], mode: MeasureMode) -> list[float]:

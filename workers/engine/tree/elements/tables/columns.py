@@ -57,8 +57,7 @@ def compile_columns(
 ) -> Callable[[Scope, ComputedStyle, Sides[LengthValue]], TableColumns]:
     """Compile the `col`s; equal columns are one object in all documents, as the styles of cells ask."""
     builder = compile_in_groups(table, context, controlled(_compile_column), "col")
-    has_columns = any(_columns_of(table))
-    missing = 0 if has_columns else min(count_first_row(table) or 0, MAX_COLUMNS)
+    missing = 0 if any(_find_all(table, "col")) else min(count_first_row(table) or 0, MAX_COLUMNS)
     known: dict[Hashable, TableColumns] = {}
 
     def make(scope: Scope, computed: ComputedStyle, padding: Sides[LengthValue]) -> TableColumns:
@@ -82,7 +81,7 @@ def compile_columns(
 
 def declared_width(table: Element) -> int | None:
     """Return the number of columns of the `col`s or the first row; None if it depends on data."""
-    cols = list(_columns_of(table))
+    cols = list(_find_all(table, "col"))
     if not cols:
         return count_first_row(table)
     if any({"for", "if"} & col.attributes.keys() for col in cols):
@@ -98,17 +97,17 @@ def count_first_row(table: Element) -> int | None:
 
     None if it does in every row, 0 without rows.
     """
-    counts = [count_cells(row) for row in rows_of(table)]
+    counts = [count_cells(row) for row in _find_all(table, "tr")]
     return next((count for count in counts if count is not None), None if counts else 0)
 
 
-def rows_of(element: Element) -> Iterable[Element]:
-    """Yield the rows of a table, of all its sections and groups."""
+def _find_all(element: Element, tag: str) -> Iterator[Element]:
+    """Yield the rows or the `col`s of a table, of all its sections and groups."""
     for child in element.elements():
-        if child.tag == "tr":
+        if child.tag == tag:
             yield child
         elif child.tag in ("thead", "tbody", "tfoot", "group"):
-            yield from rows_of(child)
+            yield from _find_all(child, tag)
 
 
 def count_cells(row: Element) -> int | None:
@@ -120,15 +119,6 @@ def count_cells(row: Element) -> int | None:
             return None
         count += int(span)
     return count
-
-
-def _columns_of(element: Element) -> Iterator[Element]:
-    """Yield the `col`s of a table, including those in groups."""
-    for child in element.elements():
-        if child.tag == "col":
-            yield child
-        elif child.tag == "group":
-            yield from _columns_of(child)
 
 
 def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 
+from workers.engine.caches import BoundedCache
 from workers.engine.diagnostics import SourceLocation, format_count
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import read_attribute
@@ -242,7 +243,7 @@ class RowCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
             row: SectionCells = scope.row
-            own = cell.style_at(scope.columns, row.next_column()).compute(scope, parent)
+            own = cell.styles[scope.columns, row.next_column()].compute(scope, parent)
             inner = cell.plain_style.enter(scope)
             content: CellContent
             if evaluation is not None and is_one_line(own):
@@ -277,7 +278,7 @@ class _CellCompiler:
     def __init__(self, element: Element, context: CompileContext) -> None:
         self._element = element
         self._context = context
-        self._styles: dict[tuple[TableColumns, int], ElementStyle] = {}
+        self.styles = BoundedCache(self._style_in, max_entries=MAX_CACHED)  # by column
         self.plain_style = context.compile_style(element)
         self.colspan, self.rowspan = context.compile_attributes(element, "colspan", "rowspan")
         heads = str(read_attribute(element, "scope") or "") if element.tag == "th" else ""
@@ -285,18 +286,12 @@ class _CellCompiler:
         has_elements = any(isinstance(child, Element) for child in element.children)
         self.text = None if has_elements else _cell_template(element, context)
 
-    def style_at(self, columns: TableColumns, position: int) -> ElementStyle:
+    def _style_in(self, place: tuple[TableColumns, int]) -> ElementStyle:
         """Return the style in a column: its defaults override the element's styles, not its classes."""
-        key = (columns, position)
-        found = self._styles.get(key)
-        if found is None:
-            if len(self._styles) > MAX_CACHED:
-                self._styles.clear()
-            own_styles = self._context.sheet.element_properties(self._element.tag)
-            defaults = {**columns.padding, **own_styles, **columns.defaults_at(position)}
-            found = self._context.compile_style(self._element, defaults=defaults)
-            self._styles[key] = found
-        return found
+        columns, position = place
+        own_styles = self._context.sheet.element_properties(self._element.tag)
+        defaults = {**columns.padding, **own_styles, **columns.defaults_at(position)}
+        return self._context.compile_style(self._element, defaults=defaults)
 
     def make_template(
         self,
@@ -368,7 +363,7 @@ class _TextCells:
         columns: TableColumns = scope.columns
         cells, styles, at = [], [], 0
         for cell, source in self._cells:
-            own, span = cell.style_at(columns, at).compute(scope, computed), cell.colspan.constant
+            own, span = cell.styles[columns, at].compute(scope, computed), cell.colspan.constant
             cells.append(cell.make_template(source, own, span, 1))
             styles.append(own)
             at += span
