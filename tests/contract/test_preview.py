@@ -15,7 +15,6 @@ from shared.telemetry.traces import NULL_TRACER
 from workers.engine.pipeline import prepare_template
 from workers.engine.preview import preview
 from workers.render.budget import Stopper
-from workers.render.previews import Previewer
 from workers.render.resources import Images, Templates
 from workers.render.run import execute
 
@@ -36,7 +35,7 @@ def engine(ports, worker):
         templates=Templates(ports.database, prepare_template),
         images=Images(ports.database, ports.blobs, cell.image_pins, fetcher=ports.fetcher),
         claims=cell.claims,
-        previewer=Previewer(prepare_template, preview),
+        engine=SimpleNamespace(preview=preview),
         stopper=Stopper(lambda *_: False),
         traces=NULL_TRACER,
     )

@@ -9,20 +9,20 @@ from shared.errors import Unavailable
 from shared.signer import SignerClient
 from workers.engine.diagnostics import SourceLocation, SourceSpan
 from workers.engine.ports import SignatureRequest, SigningRefusedError
-from workers.render.resources import Signers
+from workers.render.resources import AccountSigner
 
 REQUEST = SignatureRequest("contract", None, SourceLocation("security", SourceSpan(1, 1, 1, 2)))
 
 
 def test_a_farm_without_a_signer_refuses_with_the_reason():
     with pytest.raises(SigningRefusedError, match="its operator runs no signer"):
-        Signers().of_account("acc_1").sign(b"%PDF", REQUEST)
+        AccountSigner(None, "acc_1").sign(b"%PDF", REQUEST)
 
 
 def test_a_file_whose_images_are_missing_yet_is_not_sent():
     away = SignerClient(f"http://127.0.0.1:{free_port()}", budget_seconds=9)
-    waiting = Signers(away).of_account("acc_1", is_discarded=lambda: ["https://example.org/a"])
+    waiting = AccountSigner(away, "acc_1", lambda: ["https://example.org/a"])
     with pytest.raises(SigningRefusedError, match="missing yet"):
         waiting.sign(b"%PDF", REQUEST)
     with pytest.raises(Unavailable):
-        Signers(away).of_account("acc_1").sign(b"%PDF", REQUEST)
+        AccountSigner(away, "acc_1").sign(b"%PDF", REQUEST)

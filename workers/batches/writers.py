@@ -36,6 +36,7 @@ from workers.engine.merged_pdf import (
 )
 from workers.engine.ports import Payload, Rendered, RenderOptions
 from workers.render.failures import summarise
+from workers.render.resources import AccountSigner
 from workers.render.run import RenderContext, StageTimer
 
 _ENTRY_BYTES: Final = 200  # of a PDF in a ZIP, without its name
@@ -97,7 +98,7 @@ class FileWriter(Writer):
     def __init__(self, batch: Batch, context: RenderContext) -> None:
         super().__init__(batch, context)
         self._engine = context.engine
-        signer = context.signers.of_account(batch.account_id)
+        signer = AccountSigner(context.signer, batch.account_id)
         self._options = replace(make_options(batch), signer=signer)
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed after it is stored
 

@@ -80,8 +80,7 @@ from workers.render.confinement import (
     share_malloc_arena,
 )
 from workers.render.inspection import inspect_invoice
-from workers.render.previews import Previewer
-from workers.render.resources import Images, Signers, StoredFonts, Templates
+from workers.render.resources import Images, StoredFonts, Templates
 from workers.render.run import Engine, RenderContext
 from workers.rules.client import RuleClient, RuleProcess
 from workers.rules.judging import has_processor
@@ -322,10 +321,9 @@ def assemble(
         observer=observer,
         flow=shard.jobs,
         stopper=Stopper(shard.jobs.states.ensure_started),
-        previewer=Previewer(engine.prepare, engine.preview, watch=observer),
         traces=open_tracer("worker", is_on=settings.traces),
         clock=FarmClock({settings.own_shard.name: shard.redis}),
-        signers=Signers(_find_signer(settings)),
+        signer=_find_signer(settings),
         judge=judge,
     )
     batch_context = BatchContext(

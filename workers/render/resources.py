@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from shared.blobs.store import BlobMissingError, BlobStore
@@ -59,8 +60,9 @@ class SizedCache(Generic[Value]):
             self._bytes -= size
 
 
-# A compiled template takes about ten times the memory of its text.
-TEMPLATE_TEXT_BYTES: Final = 8 * MB
+# Of texts: a compiled template takes about ten times their memory.
+_STORED_BYTES: Final = 8 * MB
+_DRAFT_BYTES: Final = 2 * MB  # of a few editors: data change more often than the template
 
 
 # `prepare_template` of `workers.engine.pipeline`.
@@ -75,8 +77,9 @@ class Templates:
     ) -> None:
         self._database = database
         self._prepare = prepare
-        self._prepared: SizedCache[PreparedTemplate] = SizedCache(
-            Cache.TEMPLATES, max_bytes=TEMPLATE_TEXT_BYTES, watch=watch
+        self._stored, self._drafts = (
+            SizedCache[PreparedTemplate](Cache.TEMPLATES, max_bytes=most, watch=watch)
+            for most in (_STORED_BYTES, _DRAFT_BYTES)
         )
 
     def get(self, pinned: PinnedTemplate) -> PreparedTemplate:
@@ -86,28 +89,30 @@ class Templates:
             LookupError: a text is not stored, which cannot happen to a pinned one.
             Unavailable: the database is unavailable.
         """
-        key = "".join((pinned.sha256, *map("".join, sorted(pinned.links.items()))))
-        return self._prepared.get(key, lambda: self._read(pinned))
+        key = _name_linked(pinned.sha256, pinned.links)
+        return self._stored.get(key, lambda: self._compile(self._read(pinned.sha256), pinned.links))
 
-    def read_linked(self, links: Mapping[str, str]) -> Mapping[str, bytes]:
-        """Return the texts of linked templates by reference.
+    def get_draft(self, text: str, links: Mapping[str, str]) -> PreparedTemplate:
+        """Return the compiled template of a text that is not stored; `links` are those of a `PinnedTemplate`.
 
         Raises:
             LookupError, Unavailable: as `get`.
         """
-        if not links:
-            return {}
-        with self._database.snapshot() as session:
-            return {
-                reference: get_content(session, sha256).encode()
-                for reference, sha256 in links.items()
-            }
+        source = text.encode()
+        key = _name_linked(sha256(source).hexdigest(), links)
+        return self._drafts.get(key, lambda: self._compile(source, links))
 
-    def _read(self, pinned: PinnedTemplate) -> tuple[PreparedTemplate, int]:
-        with self._database.snapshot() as session:
-            text = get_content(session, pinned.sha256).encode()
-        linked = self.read_linked(pinned.links)
+    def _compile(self, text: bytes, links: Mapping[str, str]) -> tuple[PreparedTemplate, int]:
+        linked = {reference: self._read(digest) for reference, digest in links.items()}
         return self._prepare(text, linked), len(text) + sum(map(len, linked.values()))
+
+    def _read(self, digest: str) -> bytes:
+        with self._database.snapshot() as session:
+            return get_content(session, digest).encode()
+
+
+def _name_linked(digest: str, links: Mapping[str, str]) -> str:
+    return "".join((digest, *map("".join, sorted(links.items()))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +129,19 @@ class StoredFonts:
         Raises:
             Unavailable: the database or Redis is unavailable.
         """
-        sha256 = _find_digest(self.database, FONTS, self.pins, workspace_id, name)
-        if sha256 is None:
+        digest = _find_digest(self.database, FONTS, self.pins, workspace_id, name)
+        if digest is None:
             return None
-        return FontFile(sha256, partial(self._read, workspace_id, name, sha256))
+        return FontFile(digest, partial(self._read, workspace_id, name, digest))
 
     def list_names(self, workspace_id: str) -> Sequence[str]:
         """Return the names of the workspace's fonts."""
         with self.database.snapshot() as session:
             return FONTS.list_names(session, workspace_id)
 
-    def _read(self, workspace_id: str, name: str, sha256: str) -> bytes:
+    def _read(self, workspace_id: str, name: str, digest: str) -> bytes:
         try:
-            return self.blobs.read(FONTS.blob_key(workspace_id, sha256))
+            return self.blobs.read(FONTS.blob_key(workspace_id, digest))
         except BlobMissingError as error:
             raise _unreadable(f"font '{name}'") from error
 
@@ -190,10 +195,10 @@ class Images:
             ServiceError: the image was replaced during each of three attempts to read it.
         """
         for _ in range(_READ_ATTEMPTS):
-            sha256 = _find_digest(self._database, IMAGES, self._pins, workspace_id, name)
-            if sha256 is None:
+            digest = _find_digest(self._database, IMAGES, self._pins, workspace_id, name)
+            if digest is None:
                 return None
-            key = IMAGES.blob_key(workspace_id, sha256)
+            key = IMAGES.blob_key(workspace_id, digest)
             try:
                 return self._bytes.get(key, partial(self._read, key))
             except BlobMissingError:
@@ -295,28 +300,16 @@ class WorkspaceImages(Resources):
 
 
 @dataclass(frozen=True, slots=True)
-class Signers:
-    """The signer of the farm, if it has one, for each account."""
-
-    client: SignerClient | None = None
-
-    def of_account(
-        self, account_id: str, *, is_discarded: Callable[[], object] = lambda: False
-    ) -> AccountSigner:
-        """Return the signer of an account; the id comes from the job, never from its document.
-
-        A file that `is_discarded`, as some of its images are missing yet, is refused.
-        """
-        return AccountSigner(self.client, account_id, is_discarded)
-
-
-@dataclass(frozen=True, slots=True)
 class AccountSigner:
-    """Signs files of one account; see `workers.engine.ports.Signer`."""
+    """Signs files of one account, if the farm has a signer; see `workers.engine.ports.Signer`.
+
+    The id comes from the job, never from its document. A file that `is_discarded`, as some of its images are
+    missing yet, is refused.
+    """
 
     client: SignerClient | None
     account_id: str
-    is_discarded: Callable[[], object]
+    is_discarded: Callable[[], object] = lambda: False
 
     def sign(self, pdf: bytes, request: SignatureRequest) -> bytes:
         """Return the signed file.

@@ -22,6 +22,7 @@ from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
 from shared.queue.states import EndedJob
+from shared.signer import SignerClient
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.observer import Observer
@@ -33,8 +34,14 @@ from workers.engine.preview import preview
 from workers.render.budget import Stopper, Watchdog
 from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise
 from workers.render.inspection import INSPECTORS, Inspectors, inspect, present_invoice
-from workers.render.previews import Previewer, PreviewFunction
-from workers.render.resources import Images, PrepareFunction, Signers, Templates, WorkspaceImages
+from workers.render.previews import PreviewFunction, run_preview
+from workers.render.resources import (
+    AccountSigner,
+    Images,
+    PrepareFunction,
+    Templates,
+    WorkspaceImages,
+)
 
 # The slot waits this long for an unavailable database; then maintenance republishes the job.
 PATIENCE_SECONDS: Final = 30.0
@@ -161,10 +168,9 @@ class RenderContext:
     observer: Observer
     flow: JobLifecycle
     stopper: Stopper
-    previewer: Previewer
     traces: Traces = NULL_TRACER
     clock: FarmClock | None = None
-    signers: Signers = field(default_factory=Signers)
+    signer: SignerClient | None = None
     judge: InvoiceJudge | None = None
 
 
@@ -301,7 +307,7 @@ def make_pdf(
     queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
     template = context.templates.get(job.template) if job.template else None
     payload, found = _read_payload(job, context)
-    signer = context.signers.of_account(job.meter.account_id, is_discarded=lambda: images.wanted)
+    signer = AccountSigner(context.signer, job.meter.account_id, lambda: images.wanted)
     rendered = context.engine.render(
         template,
         payload,
@@ -343,13 +349,13 @@ def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) ->
     timer = StageTimer(context.traces)
     queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
     request = PreviewRequest.decode(context.claims.load(job.body))
-    outcome, file = context.previewer.run(
-        job,
-        request,
-        context.templates.get(job.template) if job.template else None,
-        linked=context.templates.read_linked(request.links),
-        resources=images,
-        observer=timer.enter,
+    template = (
+        context.templates.get(job.template)
+        if job.template
+        else context.templates.get_draft(request.template or "", request.links)
+    )
+    outcome, file = run_preview(
+        job, request, template, context.engine.preview, resources=images, observer=timer.enter
     )
     if images.wanted:
         return _suspended(job, images)
