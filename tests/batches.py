@@ -61,7 +61,7 @@ class SliceWorker:
     def __init__(self, settings: Settings, *, render: Callable[..., Any] = render) -> None:
         self._at_work.append(self)
         engine = Engine(prepare_template, render, validate)
-        self.farm, self.batch_context = assemble(settings, engine=engine)
+        self.batch_context = assemble(settings, engine=engine)
         self.redis = connect(settings.redis_url)
         self.taken: list[str] = []
 
@@ -70,7 +70,6 @@ class SliceWorker:
         """Close every connection of every worker of this test."""
         while cls._at_work:
             worker = cls._at_work.pop()
-            worker.farm.flow.database.close()
             worker.batch_context.database.close()
             worker.redis.close()
 
@@ -92,9 +91,9 @@ class SliceWorker:
     def run(self, argument: dict[str, Any]) -> None:
         self.taken.append(argument["batch"])
         if "chunk" in argument:
-            run_slice(Slice.of_builtins(argument), self.farm, self.batch_context)
+            run_slice(Slice.of_builtins(argument), self.batch_context)
         else:
-            run_assembly(Assembly(argument["batch"]), self.farm, self.batch_context)
+            run_assembly(Assembly(argument["batch"]), self.batch_context)
 
     def work_off(self) -> None:
         """Process messages until the queue is empty."""

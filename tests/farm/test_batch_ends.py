@@ -138,13 +138,13 @@ def test_an_outage_costs_an_assembly_no_try_but_ends_it_after_a_day(
         patched.setattr(assembly, "join_parts", be_away)
         for _ in range(5):
             with pytest.raises(Unavailable):
-                assembly.run_assembly(assembly.Assembly(merged), worker.farm, worker.batch_context)
+                assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
         assert caller.get(f"/v2/batches/{merged}").json["status"] == "running"
         with database.session() as session:
             begun = batches.c.assembly_begun_at
             [at] = session.scalars(select(begun)).all()
             session.execute(update(batches).values(assembly_begun_at=at - timedelta(hours=25)))
-        assembly.run_assembly(assembly.Assembly(merged), worker.farm, worker.batch_context)
+        assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
     record = caller.get(f"/v2/batches/{merged}").json
     assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
 
@@ -154,12 +154,12 @@ def test_a_part_that_is_not_there_is_waited_for_an_hour(caller, database, settin
     part.rename(part.with_suffix(".away"))
     for _ in range(4):
         with pytest.raises(Unavailable):
-            assembly.run_assembly(assembly.Assembly(merged), worker.farm, worker.batch_context)
+            assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
     assert caller.get(f"/v2/batches/{merged}").json["status"] == "running"
     with database.session() as session:
         [at] = session.scalars(select(batches.c.assembly_begun_at)).all()
         session.execute(update(batches).values(assembly_begun_at=at - timedelta(minutes=61)))
-    assembly.run_assembly(assembly.Assembly(merged), worker.farm, worker.batch_context)
+    assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
     record = caller.get(f"/v2/batches/{merged}").json
     assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
 

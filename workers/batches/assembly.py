@@ -75,7 +75,6 @@ from workers.batches.packages import Packages, fill
 from workers.batches.writers import make_options, read_plan_marks
 from workers.engine.finish.merging import OtherPressError, Placement
 from workers.engine.merged_pdf import join_parts, sort_parts
-from workers.render.run import RenderContext
 
 _PARTS_AT_ONCE: Final = 200
 _MAX_ATTEMPTS: Final = 3
@@ -84,12 +83,12 @@ _PATIENCE: Final = timedelta(hours=24)  # during an outage; the same as for jobs
 # With a missing part: the folder of the store may not be mounted.
 _PATIENCE_WITH_MISSING: Final = timedelta(hours=1)
 
-_Work = Callable[[Batch, RenderContext, BatchContext], None]
+_Work = Callable[[Batch, BatchContext], None]
 
 log: Final = get_logger(__name__)
 
 
-def run_assembly(task: Assembly, context: RenderContext, batch_context: BatchContext) -> None:
+def run_assembly(task: Assembly, context: BatchContext) -> None:
     """Join the PDF of a batch whose documents have all ended, and finish the batch; write the proof of a run
     before its end, and the files of decisions after it.
 
@@ -99,7 +98,7 @@ def run_assembly(task: Assembly, context: RenderContext, batch_context: BatchCon
     Raises:
         Unavailable: a part of the farm is unavailable; maintenance publishes the task again.
     """
-    with batch_context.database.snapshot() as session:
+    with context.database.snapshot() as session:
         batch = find_batch(session, task.batch_id)
         work: _Work | None
         if batch is None or batch.output is not BatchOutput.MERGED:
@@ -112,37 +111,37 @@ def run_assembly(task: Assembly, context: RenderContext, batch_context: BatchCon
             work = _write_proof if is_proof_due(session, batch) else None
     if batch is None or work is None:
         log.info("assembly skipped", batch=task.batch_id)
-        batch_context.queue.remove(task)
+        context.queue.remove(task)
         return
     with log_context(batch=batch.id, request=batch.request_id, account=batch.account_id):
         if work is _write_proof:
             with full_disk_as_unavailable("worker"):
-                _write_proof(batch, context, batch_context)
+                _write_proof(batch, context)
         else:
-            _try(work, batch, context, batch_context)
-    batch_context.queue.remove(task)
+            _try(work, batch, context)
+    context.queue.remove(task)
 
 
-def _try(work: _Work, batch: Batch, context: RenderContext, batch_context: BatchContext) -> None:
+def _try(work: _Work, batch: Batch, context: BatchContext) -> None:
     # Counted first, so that a crash counts as an attempt.
-    with batch_context.database.session() as session:
+    with context.database.session() as session:
         this = begin_assembly_attempt(session, batch.id, at=now())
     if this is None:
         return
     if this.number > _MAX_KILLED:
-        _give_up(batch, batch_context, _failed(None))
+        _give_up(batch, context, _failed(None))
         return
     try:
         with full_disk_as_unavailable("worker"):
-            work(batch, context, batch_context)
+            work(batch, context)
     except (TooManyFilesError, OtherPressError) as error:
-        _give_up(batch, batch_context, ErrorBody(400, str(error), ErrorKind.AUTHORING))
+        _give_up(batch, context, ErrorBody(400, str(error), ErrorKind.AUTHORING))
     except (Unavailable, BlobMissingError) as error:
         is_missing = isinstance(error, BlobMissingError)
         if now() - this.first_at >= (_PATIENCE_WITH_MISSING if is_missing else _PATIENCE):
-            _give_up(batch, batch_context, _failed(error))
+            _give_up(batch, context, _failed(error))
             return
-        with suppress(Unavailable), batch_context.database.session() as session:
+        with suppress(Unavailable), context.database.session() as session:
             revert_assembly_attempt(session, batch.id)
         if is_missing:
             raise Unavailable("object store") from error
@@ -151,17 +150,17 @@ def _try(work: _Work, batch: Batch, context: RenderContext, batch_context: Batch
         log.warning("assembly failed", attempt=this.number, cause=repr(error))
         of_cover = error.body if isinstance(error, ServiceError) else None
         if this.number >= _MAX_ATTEMPTS or (of_cover and of_cover.kind is ErrorKind.AUTHORING):
-            _give_up(batch, batch_context, of_cover or _failed(error))
+            _give_up(batch, context, of_cover or _failed(error))
 
 
-def _give_up(batch: Batch, batch_context: BatchContext, error: ErrorBody) -> None:
-    with batch_context.database.session() as session:
+def _give_up(batch: Batch, context: BatchContext, error: ErrorBody) -> None:
+    with context.database.session() as session:
         if batch.status.is_final:
             give_up_decisions(session, batch)
             return
         finished = fail_merged_batch(session, batch.id, error=error, at=now())
     if finished is not None:
-        batch_context.flow.report_finished(finished)
+        context.flow.report_finished(finished)
 
 
 def _failed(cause: Exception | None) -> ErrorBody:
@@ -180,17 +179,17 @@ def _failed(cause: Exception | None) -> ErrorBody:
     return ErrorBody(500, message, ErrorKind.INTERNAL)
 
 
-def _assemble(batch: Batch, context: RenderContext, batch_context: BatchContext) -> None:
+def _assemble(batch: Batch, context: BatchContext) -> None:
     # Unnamed files, which the kernel deletes if this process is killed.
     with tempfile.TemporaryFile() as part, tempfile.TemporaryFile() as out:
         if batch.plan is None:
-            key, size = _join(batch, batch_context, part=part, out=out)
+            key, size = _join(batch, context, part=part, out=out)
             files: Sequence[StoredFile] = ()
             items: Sequence[RunItem] = ()
         else:
             key, size = None, 0
-            files, items = _write_run(batch, batch.plan, part, context, batch_context)
-    with batch_context.database.session() as session:
+            files, items = _write_run(batch, batch.plan, part, context)
+    with context.database.session() as session:
         finished = finish_merged_batch(session, batch, result_key=key, result_bytes=size, at=now())
         if finished is not None:
             if batch.plan is not None:
@@ -198,25 +197,25 @@ def _assemble(batch: Batch, context: RenderContext, batch_context: BatchContext)
                 record_held(session, batch, batch.plan, items)
             deliver_batch(session, finished, at=now())
     if finished is not None:
-        batch_context.flow.report_finished(finished)
+        context.flow.report_finished(finished)
         return
     # Another run finished it, or the batch was cancelled.
-    _delete(files, batch_context)
+    _delete(files, context)
     if key:
-        batch_context.blobs.delete(key)
+        context.blobs.delete(key)
 
 
-def _delete(files: Iterable[StoredFile], batch_context: BatchContext) -> None:
+def _delete(files: Iterable[StoredFile], context: BatchContext) -> None:
     for file in files:
-        batch_context.blobs.delete(file.blob_key)
+        context.blobs.delete(file.blob_key)
         if file.covers:
-            batch_context.blobs.delete(file.covers_key)
+            context.blobs.delete(file.covers_key)
 
 
 def _join(
-    batch: Batch, batch_context: BatchContext, *, part: BinaryIO, out: BinaryIO
+    batch: Batch, context: BatchContext, *, part: BinaryIO, out: BinaryIO
 ) -> tuple[str | None, int]:
-    parts = _fetch_parts(batch, batch_context, part)
+    parts = _fetch_parts(batch, context, part)
     first = next(parts, None)
     if first is None:
         return None, 0
@@ -225,36 +224,36 @@ def _join(
     size = out.tell()
     out.seek(0)
     key = f"batches/{batch.id}/result-{secrets.token_hex(4)}"
-    batch_context.blobs.put(key, out, size)
+    context.blobs.put(key, out, size)
     log.info("batch assembled", pages=pages, bytes=size)
     return key, size
 
 
-def _write_decisions(batch: Batch, context: RenderContext, batch_context: BatchContext) -> None:
+def _write_decisions(batch: Batch, context: BatchContext) -> None:
     """Write what decisions on an ended run have released or reprint, and its index again."""
     assert batch.plan is not None
     with tempfile.TemporaryFile() as part:
-        files, _ = _write_run(batch, batch.plan, part, context, batch_context)
-    with batch_context.database.session() as session:
+        files, _ = _write_run(batch, batch.plan, part, context)
+    with context.database.session() as session:
         used = finish_decisions(session, batch, files)
-    _delete((file for file in files if file.blob_key not in used), batch_context)
+    _delete((file for file in files if file.blob_key not in used), context)
 
 
-def _write_proof(batch: Batch, _: RenderContext, batch_context: BatchContext) -> None:
+def _write_proof(batch: Batch, context: BatchContext) -> None:
     assert batch.plan is not None
-    with batch_context.database.snapshot() as session:
+    with context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
     with tempfile.TemporaryFile() as part:
-        writer = _RunWriter(batch, batch.plan, batch_context, part, _find_rendered(items))
+        writer = _RunWriter(batch, batch.plan, context, part, _find_rendered(items))
         for proof in writer.write_proof():
-            with batch_context.database.session() as session:
+            with context.database.session() as session:
                 is_used = add_proof(session, batch, proof)
             if not is_used:
-                batch_context.blobs.delete(proof.blob_key)
+                context.blobs.delete(proof.blob_key)
 
 
 def _write_run(
-    batch: Batch, plan: Plan, part: BinaryIO, context: RenderContext, batch_context: BatchContext
+    batch: Batch, plan: Plan, part: BinaryIO, context: BatchContext
 ) -> tuple[list[StoredFile], list[RunItem]]:
     """Store the files of a run that are not written yet and its index, and return them and its documents; each
     page is read once.
@@ -263,12 +262,12 @@ def _write_run(
         TooManyFilesError: the plan makes too many files of the documents.
         OtherPressError, ServiceError: a cover cannot be made.
     """
-    with batch_context.database.snapshot() as session:
+    with context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
         known = {file.number: file for file in list_files(session, batch.id)}
     if not batch.status.is_final:
         items = hold_sets(plan, items)
-    writer = _RunWriter(batch, plan, batch_context, part, _find_rendered(items))
+    writer = _RunWriter(batch, plan, context, part, _find_rendered(items))
     if plan.hold != Hold():
         arrange(plan, writer.items, with_held=True)  # held ones have to fit too
     files = arrange_run(batch, plan, items)
@@ -277,15 +276,12 @@ def _write_run(
     stored: list[StoredFile] = []
     for at in range(0, len(pending), MAX_FILES):
         group = pending[at : at + MAX_FILES]
-        covers = {
-            number: render_covers(batch, number, file, context, batch_context)
-            for number, file in group
-        }
+        covers = {number: render_covers(batch, number, file, context) for number, file in group}
         for made in writer.write(group, places, covers.values()):
             stored.append(made)
             if made.covers:
                 pdf = covers[made.number].pdf
-                batch_context.blobs.put(made.covers_key, BytesIO(pdf), len(pdf))
+                context.blobs.put(made.covers_key, BytesIO(pdf), len(pdf))
     for number, reprint in known.items():
         if reprint.request is not None and not reprint.blob_key:
             wanted = Reprint.of_builtins(reprint.request)
@@ -299,7 +295,7 @@ def _write_run(
             file = RunFile(sets)
             there = known | {each.number: each for each in stored}
             again = [
-                Covers(covered, _read(batch_context.blobs, there[at].covers_key))
+                Covers(covered, _read(context.blobs, there[at].covers_key))
                 for at, each in enumerate(files, 1)
                 if not chosen.isdisjoint(covered := find_covered(plan, each))
             ]
@@ -313,7 +309,7 @@ def _write_run(
         stored += writer.write_proof()
     with tempfile.TemporaryFile() as index:
         write_index(index, batch, plan, files, items)
-        stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER))
+        stored.append(_store_file(batch, context, index, INDEX_NUMBER))
     log.info("run written", files=len(stored) - 1, documents=len(places))
     return stored, items
 
@@ -455,33 +451,31 @@ def _place_documents(
     return places
 
 
-def _store_file(
-    batch: Batch, batch_context: BatchContext, out: BinaryIO, number: int
-) -> StoredFile:
+def _store_file(batch: Batch, context: BatchContext, out: BinaryIO, number: int) -> StoredFile:
     size = out.seek(0, os.SEEK_END)
     out.seek(0)
     digest = hashlib.file_digest(cast("BufferedReader", out), "sha256").hexdigest()
     out.seek(0)
     key = f"batches/{batch.id}/files/{number}-{secrets.token_hex(4)}"
-    batch_context.blobs.put(key, out, size)
+    context.blobs.put(key, out, size)
     return StoredFile(number, key, size, digest, 0, 0, 0)
 
 
 def _fetch_parts(
-    batch: Batch, batch_context: BatchContext, file: BinaryIO, wanted: Container[int] | None = None
+    batch: Batch, context: BatchContext, file: BinaryIO, wanted: Container[int] | None = None
 ) -> Iterator[tuple[BatchPart, Path]]:
     """Yield the parts, or those that begin at wanted documents, as files, one at a time: the next part
     overwrites the file.
     """
     after = -1
     while True:
-        with batch_context.database.snapshot() as session:
+        with context.database.snapshot() as session:
             parts = list_parts(session, batch.id, after=after, limit=_PARTS_AT_ONCE)
         if not parts:
             return
         for part in parts:
             if part.blob_key is not None and (wanted is None or part.first_index in wanted):
-                with batch_context.blobs.open(part.blob_key) as stream:
+                with context.blobs.open(part.blob_key) as stream:
                     path = fill(file, stream)
                 yield part, path
         after = parts[-1].first_index

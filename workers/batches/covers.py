@@ -12,7 +12,6 @@ from shared.batches.records import Batch
 from shared.errors import ErrorBody, ErrorKind, ServiceError, Unavailable
 from workers.batches.documents import BatchContext, DocumentLimits, is_outage
 from workers.batches.writers import MergedPartWriter
-from workers.render.run import RenderContext
 
 
 class Covers(NamedTuple):
@@ -22,9 +21,7 @@ class Covers(NamedTuple):
     pdf: bytes = b""
 
 
-def render_covers(
-    batch: Batch, number: int, file: RunFile, context: RenderContext, batch_context: BatchContext
-) -> Covers:
+def render_covers(batch: Batch, number: int, file: RunFile, context: BatchContext) -> Covers:
     """Render the covers of a file of a run.
 
     Raises:
@@ -34,8 +31,8 @@ def render_covers(
     if plan is None or cover is None:
         return Covers()
     own = batch.replace(pinned=cover, plan=Plan(duplex=plan.duplex))
-    writer = MergedPartWriter(own, context, what="Bundle")
-    limits = DocumentLimits(context, batch_context.budget_seconds)
+    writer = MergedPartWriter(own, context.render, what="Bundle")
+    limits = DocumentLimits(context)
     bundles = find_bundles(plan, file)
     with limits.active():
         for at in range(len(bundles)):

@@ -80,11 +80,12 @@ _REACH_SECONDS: Final = 0.5
 class DocumentLimits:
     """Limits each document of a slice to the whole time budget; see `active`."""
 
-    def __init__(self, context: RenderContext, budget_seconds: float) -> None:
-        self.limits = RenderLimits("render", budget_seconds, context.memory_mb)
-        self._alarm = Alarm(budget_seconds)
-        self._watchdog = context.watchdog
-        self._watchdog_seconds = budget_seconds + WATCHDOG_GRACE_SECONDS + _REACH_SECONDS
+    def __init__(self, context: BatchContext) -> None:
+        seconds = context.budget_seconds
+        self.limits = RenderLimits("render", seconds, context.render.memory_mb)
+        self._alarm = Alarm(seconds)
+        self._watchdog = context.render.watchdog
+        self._watchdog_seconds = seconds + WATCHDOG_GRACE_SECONDS + _REACH_SECONDS
         self._watched_until = 0.0
 
     @contextmanager
@@ -120,8 +121,9 @@ def _start_storing() -> ThreadPoolExecutor:
 
 @dataclass(frozen=True, slots=True)
 class BatchContext:
-    """The services of a worker process for batches, in addition to those of every render."""
+    """The services of a worker process for batches, and those of every render."""
 
+    render: RenderContext
     database: Database
     blobs: BlobStore
     queue: SliceQueue

@@ -36,7 +36,7 @@ from workers.batches.slices import SLICE_SECONDS
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error, run_within
 from workers.render.resources import FoundFiles
-from workers.render.run import RenderContext, log_fields, make_pdf, record, report_end, skip_job
+from workers.render.run import log_fields, make_pdf, record, report_end, skip_job
 
 # The duration of the jobs claimed at once; other slots claim further jobs of the account in order.
 _CLAIM_SECONDS: Final = 0.25
@@ -47,17 +47,17 @@ _BEGIN_SECONDS: Final = 0.1
 log: Final = get_logger(__name__)
 
 
-def run_job_slice(task: JobSlice, context: RenderContext, batch_context: BatchContext) -> None:
+def run_job_slice(task: JobSlice, context: BatchContext) -> None:
     """Run one delivery of a slice; a repeated delivery continues it.
 
     Raises:
         Unavailable: a part of the farm is unavailable; maintenance publishes the slice again.
     """
-    if context.clock is not None:
-        context.clock.sync_if_due()
+    if context.render.clock is not None:
+        context.render.clock.sync_if_due()
     GARBAGE.collect()
     with full_disk_as_unavailable("worker"):
-        _JobSliceRun(task, context, batch_context).run()
+        _JobSliceRun(task, context).run()
 
 
 class _End(NamedTuple):
@@ -69,11 +69,10 @@ class _End(NamedTuple):
 
 
 class _JobSliceRun:
-    def __init__(self, task: JobSlice, context: RenderContext, batch_context: BatchContext) -> None:
+    def __init__(self, task: JobSlice, context: BatchContext) -> None:
         self._task = task
         self._context = context
-        self._batch_context = batch_context
-        self._limits = DocumentLimits(context, batch_context.budget_seconds)
+        self._limits = DocumentLimits(context)
         self._stop_at = ticks() + SLICE_SECONDS
         self._begun: RenderJob | None = None
         self._begin_at = 0.0
@@ -84,7 +83,7 @@ class _JobSliceRun:
         """Render and end jobs until the time is over or none are left."""
         begun_at, count = ticks(), 0
         left, jobs = self._start()
-        self._batch_context.flow.try_enqueue_slices()
+        self._context.flow.try_enqueue_slices()
         # A crashed run left these jobs claimed. Each is rendered and ended alone, so that a further crash
         # can be attributed to one job.
         while left:
@@ -97,9 +96,9 @@ class _JobSliceRun:
         while jobs:
             count += len(jobs)
             jobs = self._process(jobs)
-        self._batch_context.queue.remove(self._task)
+        self._context.queue.remove(self._task)
         if ticks() >= self._stop_at:
-            self._batch_context.flow.try_enqueue_slices()  # schedules the rest
+            self._context.flow.try_enqueue_slices()  # schedules the rest
         seconds = ticks() - begun_at
         log.info(
             "slice ended", slice=self._task.name, jobs=count, milliseconds=round(seconds * 1000)
@@ -107,7 +106,7 @@ class _JobSliceRun:
 
     def _start(self) -> tuple[list[RenderJob], list[RenderJob]]:
         """Return the jobs that a crashed run left claimed, or else the first newly claimed job."""
-        with self._batch_context.database.session() as session:
+        with self._context.database.session() as session:
             left = start_job_slice(session, self._task)
             claimed = [] if left else claim_jobs(session, self._task, limit=1, at=now())
         return _decode(left), _decode(claimed)
@@ -139,16 +138,18 @@ class _JobSliceRun:
                     yield _End(job, failed_outcome(job, make_crash_error(job)))
                 case verdict:
                     self._limits.pause()
-                    skip_job(job, verdict, self._context)
+                    skip_job(job, verdict, self._context.render)
 
     def _begin(self, job: RenderJob, *, is_careful: bool) -> DeliveryAction:
         if not is_careful and ticks() < self._begin_at:
             return DeliveryAction.OVERDUE if epoch() >= job.deadline else DeliveryAction.RUN
         self._limits.pause()  # Redis may be unavailable for a while
         if self._begun is not None:
-            self._context.commits.uncount_delivery(self._begun.id)  # it did not crash the worker
+            self._context.render.commits.uncount_delivery(
+                self._begun.id
+            )  # it did not crash the worker
         self._begun, self._begin_at = job, ticks() + _BEGIN_SECONDS
-        return self._context.commits.begin(job)
+        return self._context.render.commits.begin(job)
 
     def _render(self, job: RenderJob) -> _End:
         started_at = epoch()
@@ -157,11 +158,11 @@ class _JobSliceRun:
         if isinstance(made, ErrorBody):
             return _End(job, replace(failed_outcome(job, made), started_at=started_at))
         outcome, pdf = made
-        storing = self._batch_context.storing.submit(self._context.flow.store_pdf, job.id, pdf)
+        storing = self._context.storing.submit(self._context.render.flow.store_pdf, job.id, pdf)
         return _End(job, replace(outcome, started_at=started_at), storing)
 
     def _make_pdf(self, job: RenderJob) -> tuple[JobOutcome, bytes]:
-        context, found = self._context, self._found[job.workspace_id]
+        context, found = self._context.render, self._found[job.workspace_id]
         with context.stopper.watch(job.id):
             return make_pdf(job, context, context.images.of_job(job, context.claims, found=found))
 
@@ -169,7 +170,7 @@ class _JobSliceRun:
         """Wait for the PDF to be stored."""
         if end.storing is None:
             return end
-        with log_context(**log_fields(end.job)), self._context.traces.span("store"):
+        with log_context(**log_fields(end.job)), self._context.render.traces.span("store"):
             stored = run_within(nullcontext(), end.storing.result, self._limits.limits)
         if isinstance(stored, ErrorBody):
             failed = failed_outcome(end.job, stored)
@@ -179,7 +180,7 @@ class _JobSliceRun:
     @contextmanager
     def _traced(self, job: RenderJob) -> Iterator[None]:
         """Trace a job; while tracing is on, each job is processed alone."""
-        traces = self._context.traces
+        traces = self._context.render.traces
         if not traces.is_on:
             yield
             return
@@ -194,7 +195,7 @@ class _JobSliceRun:
         left = min(self._stop_at - ticks(), _CLAIM_SECONDS)
         if left <= 0 or any(_is_postponed(end) for end in ends):
             return 0
-        if self._context.traces.is_on:
+        if self._context.render.traces.is_on:
             return 1
         fitting = int(left * len(ends) / max(seconds, 1e-6))
         return min(max(fitting, 1), _MAX_CLAIM)
@@ -212,19 +213,19 @@ class _JobSliceRun:
         postponed = [end.job for end in ends if _is_postponed(end)]
         for job in postponed:
             if job is self._begun:
-                self._context.commits.uncount_delivery(job.id)
+                self._context.render.commits.uncount_delivery(job.id)
             log.warning("render postponed, a part of the farm is unavailable", **log_fields(job))
         ended = self._commit([(end.job, end.outcome) for end in ends if not _is_postponed(end)])
         self._begun = None
-        on_record = record(ended, self._context.flow, first=advance)
+        on_record = record(ended, self._context.render.flow, first=advance)
         if len(on_record) < len(ended):
             refused = ended.keys() - on_record
-            with self._batch_context.database.session() as session:
+            with self._context.database.session() as session:
                 advance(session)
         for end in ends:
             if end.job.id in on_record:
                 with suppress(Unavailable):  # otherwise maintenance deletes it
-                    self._context.claims.delete_claim(end.job.body)
+                    self._context.render.claims.delete_claim(end.job.body)
         return _decode(claimed)
 
     def _advance(self, session: Session, limit: int | None) -> Sequence[str]:
@@ -236,7 +237,7 @@ class _JobSliceRun:
 
     def _commit(self, made: Sequence[tuple[RenderJob, JobOutcome]]) -> dict[str, EndedJob]:
         """Commit outcomes in Redis and return the end of each job, in this run or elsewhere."""
-        context, ended = self._context, {}
+        context, ended = self._context.render, {}
         if not made:
             return {}
         with context.traces.span("commit"):
@@ -255,9 +256,9 @@ class _JobSliceRun:
 
     def _requeue(self) -> None:
         """Publish the slice again, with the jobs that are still claimed."""
-        with self._batch_context.database.session() as session:
+        with self._context.database.session() as session:
             requeue_job_slice(session, self._task)
-        self._batch_context.queue.send([self._task])
+        self._context.queue.send([self._task])
 
 
 def _is_postponed(end: _End) -> bool:

@@ -34,7 +34,6 @@ from workers.batches.documents import BatchContext, DocumentLimits, is_outage, o
 from workers.batches.writers import Writer, open_writer
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error
-from workers.render.run import RenderContext
 
 T = TypeVar("T")
 
@@ -54,30 +53,30 @@ _MOST_FAILED_SPANS: Final = 20
 log: Final = get_logger(__name__)
 
 
-def run_slice(task: Slice, context: RenderContext, batch_context: BatchContext) -> None:
+def run_slice(task: Slice, context: BatchContext) -> None:
     """Run one delivery of a slice; a repeated delivery completes the slice or has no effect.
 
     Raises:
         Unavailable: a part of the farm is unavailable; maintenance publishes the slice again.
     """
-    if context.clock is not None:
-        context.clock.sync_if_due()
-    with batch_context.database.session() as session:
+    if context.render.clock is not None:
+        context.render.clock.sync_if_due()
+    with context.database.session() as session:
         started = start_slice(session, task, at=now())
-    batch_context.flow.try_enqueue_slices()
+    context.flow.try_enqueue_slices()
     if started is None:
         log.info("slice skipped", slice=task.name)
-        batch_context.queue.remove(task)
+        context.queue.remove(task)
         return
     batch, chunk = started
     with (
         log_context(batch=batch.id, request=batch.request_id, account=batch.account_id),
-        context.traces.span(
+        context.render.traces.span(
             "slice", parent=batch.traceparent, batch=batch.id, index=chunk.next_index
         ),
     ):
         try:
-            _SliceRun(batch, chunk, context, batch_context).run(task)
+            _SliceRun(batch, chunk, context).run(task)
         except BlobMissingError:
             # The batch has ended: another run of this slice completed it.
             log.info("slice skipped, its body was deleted", slice=task.name)
@@ -87,12 +86,11 @@ def run_slice(task: Slice, context: RenderContext, batch_context: BatchContext) 
 class _SliceRun:
     batch: Batch
     chunk: Chunk
-    context: RenderContext
-    batch_context: BatchContext
+    context: BatchContext
 
     def __post_init__(self) -> None:
-        self._limits = DocumentLimits(self.context, self.batch_context.budget_seconds)
-        self._spans = _DocumentSpans(self.context.traces)
+        self._limits = DocumentLimits(self.context)
+        self._spans = _DocumentSpans(self.context.render.traces)
 
     def run(self, task: Slice) -> None:
         try:
@@ -100,23 +98,23 @@ class _SliceRun:
                 self._run(task)
         except Unavailable:
             with suppress(Unavailable):
-                self.batch_context.commits.mark_stopped(self.chunk)  # the process did not crash
+                self.context.commits.mark_stopped(self.chunk)  # the process did not crash
             raise
 
     def _run(self, task: Slice) -> None:
         begun_at = ticks()
         GARBAGE.collect()
-        start = _retry(lambda: self.batch_context.commits.begin(self.chunk))
+        start = _retry(lambda: self.context.commits.begin(self.chunk))
         checkpoint = start.checkpoint or self._make(start)
         if checkpoint is None:
             self._cancel()
         else:
-            with self.context.traces.span("commit", documents=len(checkpoint.results)):
+            with self.context.render.traces.span("commit", documents=len(checkpoint.results)):
                 self._conclude(checkpoint)
-        self.batch_context.queue.remove(task)
+        self.context.queue.remove(task)
         if not self._is_chunk_done(checkpoint):
             # The rest of the chunk is scheduled. A finished chunk leaves nothing new to schedule.
-            self.batch_context.flow.try_enqueue_slices()
+            self.context.flow.try_enqueue_slices()
         log.info(
             "slice ended",
             slice=task.name,
@@ -131,7 +129,7 @@ class _SliceRun:
 
         Return None if the batch was cancelled before the first document.
         """
-        writer = _retry(lambda: open_writer(self.batch, self.context))
+        writer = _retry(lambda: open_writer(self.batch, self.context.render))
         try:
             with self._limits.active():
                 ended, done_bytes = self._render_documents(writer, start)
@@ -149,7 +147,7 @@ class _SliceRun:
     def _find_paths(self) -> tuple[str, ...]:
         if self.batch.deliver_to is None:
             return ()
-        with self.batch_context.database.snapshot() as session:
+        with self.context.database.snapshot() as session:
             return find_paths(session, self.batch.deliver_to)
 
     def _render_documents(
@@ -176,7 +174,7 @@ class _SliceRun:
         mailed = _retry(self._find_paths)
         pages, spent = 0, 0
         over: Spent | None = None
-        with open_documents(self.batch_context.blobs, self.batch, self.chunk) as documents:
+        with open_documents(self.context.blobs, self.batch, self.chunk) as documents:
             for number, (end, document) in enumerate(documents):
                 index = self.chunk.next_index + number
                 deaths = start.deaths.get(index, 0)
@@ -219,14 +217,14 @@ class _SliceRun:
 
     def _step(self, index: int, *, is_careful: bool) -> SliceStep:
         self._limits.pause()  # Redis may be unavailable for a while
-        step = self.batch_context.commits.step
+        step = self.context.commits.step
         meter = self.batch.meter
         return _retry(lambda: step(self.chunk, meter, index=index, is_careful=is_careful))
 
     def _render(
         self, writer: Writer, index: int, document: bytes | InvalidRow
     ) -> DocumentResult | ErrorBody:
-        if not self.context.traces.is_on:
+        if not self.context.render.traces.is_on:
             return self._limits.attempt(lambda: writer.add(index, document))
         begun_at = epoch()
         outcome = self._limits.attempt(lambda: writer.add(index, document))
@@ -238,9 +236,9 @@ class _SliceRun:
 
         The PDF must not contain parts of documents that were interrupted or exceed the allowance.
         """
-        writer = open_writer(self.batch, self.context)
+        writer = open_writer(self.batch, self.context.render)
         with (
-            open_documents(self.batch_context.blobs, self.batch, self.chunk) as documents,
+            open_documents(self.context.blobs, self.batch, self.chunk) as documents,
             self._limits.active(),
         ):
             for outcome, (_, document) in zip(ended, documents, strict=False):
@@ -256,8 +254,8 @@ class _SliceRun:
             return None, 0
         stream, size = made
         key = f"batches/{self.batch.id}/parts/{self.chunk.next_index}-{secrets.token_hex(4)}"
-        with stream, self.context.traces.span("store", bytes=size):
-            _retry(lambda: self.batch_context.blobs.put(key, _rewound(stream), size))
+        with stream, self.context.render.traces.span("store", bytes=size):
+            _retry(lambda: self.context.blobs.put(key, _rewound(stream), size))
         return key, size
 
     # --- ending -----------------------------------------------------------------------------------
@@ -280,7 +278,7 @@ class _SliceRun:
         has_proof = plan is not None and self.chunk.next_index < (plan.hold.proof or 0)
         if has_proof or self._is_chunk_done(committed):
             with suppress(Unavailable):
-                self.batch_context.flow.finish(self.batch)
+                self.context.flow.finish(self.batch)
 
     def _is_chunk_done(self, checkpoint: Checkpoint | None) -> bool:
         return (
@@ -290,15 +288,15 @@ class _SliceRun:
     def _commit(self, checkpoint: Checkpoint) -> Checkpoint | None:
         meter = self.batch.meter
         try:
-            return self.batch_context.commits.commit(self.chunk, meter, checkpoint)
+            return self.context.commits.commit(self.chunk, meter, checkpoint)
         except MissingCountersError:
-            with self.batch_context.database.snapshot() as session:
+            with self.context.database.snapshot() as session:
                 totals = find_totals(session, meter.account_id, meter.period)
-            self.batch_context.admissions.seed_usage(meter.account_id, meter.period, totals)
-            return self.batch_context.commits.commit(self.chunk, meter, checkpoint)
+            self.context.admissions.seed_usage(meter.account_id, meter.period, totals)
+            return self.context.commits.commit(self.chunk, meter, checkpoint)
 
     def _record(self, checkpoint: Checkpoint, part: StoredPart) -> None:
-        with self.batch_context.database.session() as session:
+        with self.context.database.session() as session:
             commit_slice(
                 session,
                 self.chunk,
@@ -309,7 +307,7 @@ class _SliceRun:
             )
 
     def _report_usage(self, checkpoint: Checkpoint) -> None:
-        observer, meter = self.context.observer, self.batch.meter
+        observer, meter = self.context.render.observer, self.batch.meter
         for ended in checkpoint.results:
             result = ended.error.kind.value if ended.error else metrics.SUCCEEDED
             observer.count(metrics.RENDERS, self._kind, meter.allowance, result)
@@ -317,23 +315,23 @@ class _SliceRun:
                 observer.count(metrics.PAGES, self._kind, meter.allowance, amount=ended.pages)
         cursor = self.chunk.done + len(checkpoint.results)
         with suppress(Unavailable):
-            self.batch_context.commits.mark_recorded(self.chunk, cursor=cursor)
+            self.context.commits.mark_recorded(self.chunk, cursor=cursor)
 
     @property
     def _kind(self) -> str:
         return (BodyKind.JSON if self.batch.head is None else BodyKind.CSV).value
 
     def _cancel(self) -> None:
-        with self.batch_context.database.session() as session:
+        with self.context.database.session() as session:
             cancel_chunk(session, self.chunk)
         with suppress(Unavailable):
-            self.batch_context.commits.mark_stopped(self.chunk)
+            self.context.commits.mark_stopped(self.chunk)
 
     def _drop(self, key: str | None) -> None:
         # Otherwise it is deleted with the batch.
         if key is not None:
             with suppress(Unavailable):
-                self.batch_context.blobs.delete(key)
+                self.context.blobs.delete(key)
 
 
 def _may_be_partial(outcome: DocumentResult) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Sized
 from functools import wraps
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
@@ -20,12 +20,11 @@ from shared.queue.slice_commits import Assembly
 from shared.records import Record
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-from shared.telemetry.observer import Observer
 from workers.batches.assembly import run_assembly
 from workers.batches.documents import BatchContext
 from workers.batches.job_slices import run_job_slice
 from workers.batches.slices import run_slice
-from workers.render.run import RenderContext, run_job
+from workers.render.run import run_job
 
 log: Final = get_logger(__name__)
 
@@ -81,67 +80,40 @@ def with_frame_memory(function: F) -> F:
     return cast("F", work)
 
 
-def register_tasks(app: Celery, get_context: Callable[[], RenderContext]) -> None:
-    """Register the task; `get_context` is called in the child process that runs it."""
+T = TypeVar("T")
+R = TypeVar("R", bound=Record)
+
+
+def register_tasks(app: Celery, get_context: Callable[[], BatchContext]) -> None:
+    """Register the tasks; `get_context` is called in the child process that runs one."""
+
+    def read(decode: Callable[[Any], T], arguments: Sequence[Any], named: Sized) -> T | None:
+        """Return the single argument of a task; a message with others is logged, counted and dropped."""
+        try:
+            if len(arguments) != 1 or named:
+                raise ValueError(f"{len(arguments)} arguments and {len(named)} named ones")
+            return decode(arguments[0])
+        except UNREADABLE as error:
+            # There is no reply address: the front stops waiting at the deadline of the job.
+            log.error("message dropped", reason=WRONG_ARGUMENTS, cause=repr(error)[:_LONGEST_CAUSE])
+            get_context().render.observer.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)
+            return None
 
     @with_frame_memory
     def render(self: Task, *arguments: Any, **named: Any) -> None:
-        try:
-            job = RenderJob.decode(read_argument(arguments, named))
-        except UNREADABLE as error:
-            # There is no reply address: the front stops waiting at the deadline of the job.
-            drop_message(error, get_context().observer)
-            return
-        run_job(
-            job,
-            get_context(),
-            published_at=read_time_header(self.request.headers or {}, PUBLISHED_AT),
-        )
+        if (job := read(RenderJob.decode, arguments, named)) is not None:
+            published_at = read_time_header(self.request.headers or {}, PUBLISHED_AT)
+            run_job(job, get_context().render, published_at=published_at)
 
-    app.task(render, name=RENDER_TASK, base=FarmTask, bind=True)
-
-
-def read_argument(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """Return the single argument of a task.
-
-    Raises:
-        ValueError: the number of arguments is not 1.
-    """
-    if len(arguments) != 1 or named:
-        raise ValueError(f"{len(arguments)} arguments and {len(named)} named ones, expected one")
-    return arguments[0]
-
-
-def drop_message(error: Exception, observer: Observer) -> None:
-    """Log and count a message with invalid arguments."""
-    log.error("message dropped", reason=WRONG_ARGUMENTS, cause=repr(error)[:_LONGEST_CAUSE])
-    observer.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)
-
-
-T = TypeVar("T", bound=Record)
-
-
-def register_batch_tasks(
-    app: Celery,
-    get_context: Callable[[], RenderContext],
-    get_batch_context: Callable[[], BatchContext],
-) -> None:
-    """Register the tasks; both getters are called in the child process that runs a task."""
-
-    def register(
-        name: str, kind: type[T], run: Callable[[T, RenderContext, BatchContext], None]
-    ) -> None:
+    def register(name: str, kind: type[R], run: Callable[[R, BatchContext], None]) -> None:
         @with_frame_memory
         def work(*arguments: Any, **named: Any) -> None:
-            try:
-                task = kind.of_builtins(read_argument(arguments, named))
-            except UNREADABLE as error:
-                drop_message(error, get_context().observer)
-                return
-            _log_outages(lambda: run(task, get_context(), get_batch_context()))
+            if (task := read(kind.of_builtins, arguments, named)) is not None:
+                _log_outages(lambda: run(task, get_context()))
 
         app.task(work, name=name, base=FarmTask)
 
+    app.task(render, name=RENDER_TASK, base=FarmTask, bind=True)
     register(SLICE_TASK, Slice, run_slice)
     register(JOBS_TASK, JobSlice, run_job_slice)
     register(ASSEMBLE_TASK, Assembly, run_assembly)

@@ -70,7 +70,7 @@ from workers.farm.steps import (
     RedeliveryStep,
     resident_bytes,
 )
-from workers.farm.tasks import register_batch_tasks, register_tasks
+from workers.farm.tasks import register_tasks
 from workers.render import confinement
 from workers.render.budget import Stopper, Watchdog
 from workers.render.confinement import (
@@ -190,7 +190,6 @@ class _Worker:
         """Register the tasks and the signal handlers."""
         child = self._child
         register_tasks(app, child.get_context)
-        register_batch_tasks(app, child.get_context, child.get_batch_context)
         # Celery warns about running as root before it sets up logging.
         celeryd_init.connect(self._set_up_log, weak=False)
         # A handler of this signal keeps Celery from setting its own log level.
@@ -290,14 +289,14 @@ def assemble(
     engine: Engine,
     observer: Observer = NULL_OBSERVER,
     judge: InvoiceJudge | None = None,
-) -> tuple[RenderContext, BatchContext]:
-    """Return the contexts of a child process, with connections made from the settings."""
+) -> BatchContext:
+    """Return the context of a child process, with connections made from the settings."""
     blobs = open_store(settings.blob_url, observer=observer)
     database = open_database(
         settings.database_url, connections=settings.database_connections, observer=observer
     )
     shard = ShardServices(settings.own_shard, settings, database, blobs, observer=observer)
-    context = RenderContext(
+    render = RenderContext(
         commits=Commits(shard.redis),
         claims=shard.claims,
         templates=Templates(database, engine.prepare, watch=observer),
@@ -326,7 +325,8 @@ def assemble(
         signer=_find_signer(settings),
         judge=judge,
     )
-    batch_context = BatchContext(
+    return BatchContext(
+        render=render,
         database=database,
         blobs=blobs,
         queue=shard.slices,
@@ -335,7 +335,6 @@ def assemble(
         admissions=shard.admissions,
         budget_seconds=settings.render_budget,
     )
-    return context, batch_context
 
 
 def _find_signer(settings: Settings) -> SignerClient | None:
@@ -345,28 +344,23 @@ def _find_signer(settings: Settings) -> SignerClient | None:
 
 
 class _Child:
-    """The contexts of one child process, made after the fork."""
+    """The context of one child process, made after the fork."""
 
     def __init__(self, settings: Settings, engine: Engine) -> None:
         self._settings = settings
         self._engine = engine
         self.observer: Observer = NULL_OBSERVER  # set before the fork
         self.judge: InvoiceJudge | None = None  # too
-        self._contexts: tuple[RenderContext, BatchContext] | None = None
+        self._context: BatchContext | None = None
         self._parent_pid = os.getpid()
         worker_process_init.connect(self._bind, weak=False)
         worker_process_shutdown.connect(self._close, weak=False)
 
-    def get_context(self) -> RenderContext:
+    def get_context(self) -> BatchContext:
         """Return the context, at the start of a task."""
-        assert self._contexts is not None
+        assert self._context is not None
         allow_cpu_time(10 * self._settings.render_budget)  # an assembly merges 100,000 documents
-        return self._contexts[0]
-
-    def get_batch_context(self) -> BatchContext:
-        """Return the context of slices."""
-        assert self._contexts is not None
-        return self._contexts[1]
+        return self._context
 
     def _bind(self, **_: Any) -> None:
         # Connections are opened after the fork: processes must not share them.
@@ -380,14 +374,14 @@ class _Child:
             writable=list_written_folders(settings), ports=find_called_ports(settings)
         )
         gc.set_threshold(_COLLECT_EVERY)
-        self._contexts = assemble(
+        self._context = assemble(
             self._settings, engine=self._engine, observer=self.observer, judge=self.judge
         )
 
     def _close(self, **_: Any) -> None:
         # A child that reaches its maximum of jobs exits without running atexit handlers.
-        if self._contexts is not None:
-            self._contexts[0].traces.close()
+        if self._context is not None:
+            self._context.render.traces.close()
 
 
 def _check_environment(settings: Settings) -> None:
