@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
-from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import (
     Block,
     CellTemplate,
@@ -59,13 +58,6 @@ class CellAttributes(NamedTuple):
     headers: tuple[str, ...] = ()  # in irregular tables only
 
 
-class PrintField(NamedTuple):
-    """The attributes of a form field for filling by hand (ISO 32000-1, 14.8.5.6)."""
-
-    role: str  # rb, cb or tv
-    state: str  # on or off, empty for text
-
-
 class LogicalStructure:
     """The structure elements of one document, by number; parents precede their children."""
 
@@ -87,7 +79,6 @@ class LogicalStructure:
         self.actuals: dict[int, str] = {}
         self.boxes: dict[int, tuple[float, float, float, float]] = {}
         self.markers: dict[int, str] = {}  # of lists
-        self.print_fields: dict[int, PrintField] = {}  # of fields that are not interactive
         self.texts: dict[int, list[str]] = {}  # of links
         self.current = DOCUMENT
         self._open: list[int] = []
@@ -254,7 +245,6 @@ class LogicalStructure:
             self.alts[form] = node.label
         if box is not None:
             self.boxes.setdefault(form, box)
-            self.print_fields[form] = _describe_print_field(node)
         return form
 
     # --- tables ----------------------------------------------------------------------------------
@@ -328,12 +318,6 @@ class LogicalStructure:
 def _is_index_entry(paragraph: Paragraph) -> bool:
     extra = paragraph.extra
     return paragraph.role is Role.CONTENTS_ENTRY and (extra is None or extra.leader is None)
-
-
-def _describe_print_field(node: FormField) -> PrintField:
-    role = {FieldKind.RADIO: "rb", FieldKind.CHECKBOX: "cb"}.get(node.kind, "tv")
-    state = ("on" if node.is_checked else "off") if node.kind.is_button else ""
-    return PrintField(role, state)
 
 
 def _attributes_of(cell: CellTemplate, *, heads_columns: bool) -> CellAttributes:

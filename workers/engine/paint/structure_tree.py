@@ -21,10 +21,11 @@ from workers.engine.layout.structure import (
     TABLE_ORDER,
     CellAttributes,
     LogicalStructure,
-    PrintField,
     add_headers,
 )
 from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, write_number, write_text
+from workers.engine.tree.node_values import FieldKind
+from workers.engine.tree.nodes import FormField
 
 LEAST_CELLS: Final = 200  # of a block: below, padding and two more streams save nothing
 _OBJECTS: Final = 2_000  # of a stream: 120 KB decompressed; a fifth larger compressed at 1,000
@@ -495,8 +496,10 @@ class StructureTree:
             entries[element] += b"/A" + shared
         for element, box in structure.boxes.items():
             layout = b"<</O/Layout/BBox[%b]>>" % b" ".join(map(write_number, box))
-            printed = structure.print_fields.get(element)
-            entries[element] += b"/A" + (layout if printed is None else _add_print(layout, printed))
+            node = structure.nodes[element]
+            if isinstance(node, FormField):  # one that is not interactive
+                layout = b"[%b%b]" % (layout, _describe_field(node))
+            entries[element] += b"/A" + layout
         for element, marker in structure.markers.items():
             entries[element] += b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
 
@@ -589,11 +592,11 @@ def _write_array(numbers: Sequence[int]) -> bytes:
     return b"[%b]" % b" ".join([b"%d 0 R" % number if number else b"null" for number in numbers])
 
 
-def _add_print(layout: bytes, printed: PrintField) -> bytes:
-    """Return a list of attributes with those of a field that is filled by hand."""
-    state = b"/checked/" + printed.state.encode("ascii") if printed.state else b""
-    role = printed.role.encode("ascii")
-    return b"[%b<</O/PrintField/Role/%b%b>>]" % (layout, role, state)
+def _describe_field(field: FormField) -> bytes:
+    """Return the attributes of a field that is filled by hand (ISO 32000-1, 14.8.5.6)."""
+    role = {FieldKind.RADIO: b"rb", FieldKind.CHECKBOX: b"cb"}.get(field.kind, b"tv")
+    checked = b"/checked/on" if field.is_checked else b"/checked/off"
+    return b"<</O/PrintField/Role/%b%b>>" % (role, checked if field.kind.is_button else b"")
 
 
 def _write_id(name: str) -> bytes:
