@@ -309,7 +309,11 @@ def changing(make: Callable[[Any], tuple[Any, ...]]) -> Repeated[Any, Any]:
 def running(
     content: Any, *, tag: str = "header", most: Length | None = None, **given: Any
 ) -> RunningBox:
-    return RunningBox(at(tag), styled(**given), content, most or percent(40))
+    def make(values: Any) -> tuple[Block, ...]:
+        blocks = content.evaluate(values)
+        return (Container(at(tag), Role.ARTIFACT, styled(**given), blocks),) if blocks else ()
+
+    return RunningBox(at(tag), Repeated(make, content.is_static), most or percent(40))
 
 
 def master(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
+import pypdfium2
 import pytest
 
 from tests.engine.layout.builders import (
@@ -25,10 +27,12 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.display import GlyphRun, Restore, Save
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import RenderOptions
 from workers.engine.tree.document import Watermark
 from workers.engine.tree.nodes import Occurrence
 from workers.engine.tree.styles.computed import BreakTo
-from workers.engine.units import Length
+from workers.engine.units import Length, mm
 
 
 def page_of():
@@ -200,3 +204,18 @@ def test_a_watermark_lies_over_or_under_the_text_of_every_page():
 def test_the_colour_of_a_page_fills_it():
     page = laid(p("a"), masters=[replace(master(), background=GREY)]).pages[0]
     assert fills(page) == [(0, 0, 100, 100)]
+
+
+@pytest.mark.parametrize("condition", ["", ' if="page.number == 1"', ' for="n in [1]"'])
+@pytest.mark.parametrize("below", ["5mm", "{{ 5 }}mm"])
+def test_a_header_has_its_margins_whatever_it_depends_on(condition, below):
+    header = f'<header{condition} margin-bottom="{below}" margin-top="1mm"><p margin-top="3mm">a</p></header>'
+    source = (
+        f'<document><page size="A6" margin="0mm">{header}</page><flow><p>a</p></flow></document>'
+    )
+    options = RenderOptions(now=datetime(2026, 11, 29, tzinfo=UTC))
+    made = render(prepare_template(source.encode()), None, options=options)
+    text = pypdfium2.PdfDocument(made.pdf)[0].get_textpage()
+    (_, head, _, _), (_, flow, _, _) = (text.get_charbox(at) for at in (0, text.count_chars() - 1))
+    assert mm(148) - head == pytest.approx(mm(3) + 10.7, abs=0.1)  # its margin and that of its text
+    assert head - flow == pytest.approx(mm(5) + 13.5, abs=0.1)  # are one, as in a box

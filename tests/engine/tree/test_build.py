@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -23,9 +24,11 @@ from workers.engine.diagnostics import Findings
 from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import keep_used
+from workers.engine.tree.document import RunningBox
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.nodes import (
     Barcode,
+    Block,
     Break,
     Container,
     Image,
@@ -38,6 +41,7 @@ from workers.engine.tree.nodes import (
     Rule,
     TextRun,
 )
+from workers.engine.tree.page_values import PageValues
 from workers.engine.units import mm
 
 LINES = {"lines": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}, {"n": 3, "t": "c"}]}
@@ -320,13 +324,18 @@ def test_failing_assertion_reports_its_message() -> None:
 # --- pages and the document ---------------------------------------------------------------------------------
 
 
+def _in_box(header: RunningBox, values: PageValues) -> Sequence[Block]:
+    (box,) = header.content.evaluate(values)
+    assert isinstance(box, Container)
+    return box.children
+
+
 def test_header_is_evaluated_for_each_page() -> None:
     head = "<page><header><p>{{ page.number }}/{{ page.count }} {{ 'last' if page.last }}</p></header></page>"
     header = build("<p>x</p>", head=head).masters[0].header
     assert header is not None
     assert not header.content.is_static
-    (first,) = header.content.evaluate(page(1, 2))
-    (second,) = header.content.evaluate(page(2, 2))
+    ((first,), (second,)) = (_in_box(header, page(number, 2)) for number in (1, 2))
     assert isinstance(first, Paragraph)
     assert isinstance(second, Paragraph)
     assert (text_of(first), text_of(second)) == ("1/2", "2/2 last")
@@ -366,7 +375,7 @@ def test_header_reads_the_lists_and_records_it_names(content: str, expected: str
     )
     header = build("<p>x</p>", data, head=head).masters[0].header
     assert header is not None
-    (paragraph,) = header.content.evaluate(page(1, 2))
+    (paragraph,) = _in_box(header, page(1, 2))
     assert isinstance(paragraph, Paragraph)
     assert text_of(paragraph) == expected
 

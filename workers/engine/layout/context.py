@@ -206,9 +206,9 @@ class Rectangle(NamedTuple):
 
 
 class PrintedFooter(NamedTuple):
-    """The footer of the page being drawn: its rectangle and its source."""
+    """The footer of the page being drawn: its lower edge and its source."""
 
-    area: Rectangle
+    bottom: float
     source: nodes.Source
 
 

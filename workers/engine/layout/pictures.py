@@ -430,10 +430,7 @@ def _walk_master(master: PageMaster, walk: _Walk, is_certain: bool) -> Iterator[
         yield _Use(master.background_image, place, what, is_certain, paper=paper)
     for mark in master.watermarks:
         yield from _walk_watermark(mark, is_certain)
-    boxes = [box for box in (master.header, master.footer) if box is not None]
-    for box in boxes:
-        yield from _background_use(box, box.style, is_certain)
-    running = [box.content for box in boxes]
+    running = [box.content for box in (master.header, master.footer) if box is not None]
     for content in running if master.boxes is None else [*running, master.boxes]:
         yield from walk.blocks(content.evaluate(VALIDATION_PAGE), is_certain and content.is_static)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import (
@@ -37,12 +37,9 @@ PageContent = Repeated[PageValues, Block]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunningBox:
-    """A header or footer. `max_height` is in points, or per cent of the page's height."""
-
-    id: ClassVar[None] = None  # a link could lead to any of its pages
+    """A header or footer, whose content is its box; `max_height` may be per cent of the page's height."""
 
     source: Source
-    style: Style
     content: PageContent
     max_height: Length
 

@@ -76,7 +76,7 @@ def lay_out_box(
 ) -> Fragment | None:
     """Lay out a node's content in its box; None when nothing of it fits into `region`."""
     box = node.style.box
-    if box.overflow is Overflow.SHRINK and type(node) in context.layouts:
+    if box.overflow is Overflow.SHRINK:
         return lay_out_shrunk(context, node, region, resume)
     used_box = resolve_box(context, box, region)
     mark = destination_of(node)
@@ -515,8 +515,6 @@ def _describe_overflow(
 
 
 def _overflow_advice(context: LayoutContext, node: BoxNode, tag: str) -> str:
-    if type(node) not in context.layouts:
-        return f"Make the {tag} taller, or its content shorter."
     advice = _ADVICE[node.style.box.overflow]
     if context.memo.find(IN_CELL, node):  # its height is that of the grid's rows
         return advice.replace("the {tag} taller", "grid-auto-rows larger")

@@ -275,7 +275,7 @@ class FootFragment(UnbrokenFragment):
         elif page.width < inf and abs(page.width - self.width) > EPSILON:
             canvas.report(_describe_width(self, page.width))
         footer = canvas.footer
-        if footer is not None and footer.area.y + footer.area.height > self._top(page) + EPSILON:
+        if footer is not None and footer.bottom > self._top(page) + EPSILON:
             canvas.report(_describe_footer(self, footer))
         self.content.draw(canvas, 0.0, self._top(page))
 

@@ -15,9 +15,8 @@ from typing import Final
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout import display
-from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.positioning import draw_positioned
-from workers.engine.layout.blocks.stacks import lay_out_stack
+from workers.engine.layout.blocks.stacks import StackFragment, lay_out_stack
 from workers.engine.layout.context import (
     EPSILON,
     ContentProblem,
@@ -28,7 +27,6 @@ from workers.engine.layout.context import (
     PrintedFooter,
     Rectangle,
     Region,
-    Resume,
     format_mm,
     shorten_value,
     trace,
@@ -49,7 +47,7 @@ from workers.engine.tree.document import (
     Watermark,
 )
 from workers.engine.tree.memo import Kind
-from workers.engine.tree.nodes import Block, Container, Occurrence, Role, Source
+from workers.engine.tree.nodes import Block, Container, Occurrence, Source
 from workers.engine.tree.page_values import PageValues, RunningValue
 from workers.engine.tree.styles.computed import Overflow, TextStyle
 from workers.engine.units import BLACK, Length, LengthKind, mm
@@ -318,8 +316,8 @@ Families = Mapping[str, Mapping[Occurrence, PageMaster]]
 class RunningContent:
     """The laid-out header and footer of one page; heights include their outer margins."""
 
-    header: Fragment | None = None
-    footer: Fragment | None = None
+    header: StackFragment | None = None
+    footer: StackFragment | None = None
     header_height: float = 0.0
     footer_height: float = 0.0
 
@@ -463,7 +461,7 @@ _MIN_LABEL_HEIGHT: Final = mm(1)
 
 _RUNNING: Final[Kind[tuple[PageMaster, PageValues], RunningContent]] = Kind()
 _ESTIMATED: Final[Kind[tuple[PageMaster, bool, bool, int], RunningContent]] = Kind()
-_STATIC: Final[Kind[tuple[RunningBox, float], Fragment]] = Kind()
+_STATIC: Final[Kind[tuple[RunningBox, float], StackFragment]] = Kind()
 
 
 def lay_out_running_content(
@@ -478,16 +476,12 @@ def lay_out_running_content(
 def _lay_out_running_content(
     context: LayoutContext, master: PageMaster, values: PageValues
 ) -> RunningContent:
-    width = master.width - master.margin.left - master.margin.right
-    region = Region(width, master.height)
+    region = Region(master.width - master.margin.left - master.margin.right, master.height)
     header, footer = (
         _lay_out_running_box(context, box, region, values) for box in (master.header, master.footer)
     )
     return RunningContent(
-        header,
-        footer,
-        _outer_height(header, master.header, width),
-        _outer_height(footer, master.footer, width),
+        header, footer, *(_outer_height(each, region.width) for each in (header, footer))
     )
 
 
@@ -532,15 +526,13 @@ def draw_running_content(canvas: PageCanvas, plan: PagePlan) -> None:
     master, running = plan.master, plan.running_content
     left = master.margin.left
     canvas.is_artifact = True
-    if running.header is not None and master.header is not None:
-        running.header.draw(canvas, left, master.margin.top + _top_margin(master, master.header))
+    if running.header is not None:
+        running.header.draw(canvas, left, master.margin.top)
     if running.footer is not None and master.footer is not None:
-        foot = master.height - master.margin.bottom - running.footer_height
-        top, width = foot + _top_margin(master, master.footer), master.width - 2 * left
+        top = master.height - master.margin.bottom - running.footer_height
         running.footer.draw(canvas, left, top)
-        if running.footer.height > EPSILON:
-            area = Rectangle(left, top, width, running.footer.height)
-            canvas.footer = PrintedFooter(area, master.footer.source)
+        if _inner_height(running.footer) > EPSILON:
+            canvas.footer = PrintedFooter(top + running.footer.height, master.footer.source)
     canvas.is_artifact = False
 
 
@@ -564,7 +556,7 @@ def check_room(canvas: PageCanvas, plan: PagePlan) -> None:
         if box is None or fragment is None:
             continue
         limit = box.max_height.resolve(master.height)
-        if limit is not None and fragment.height > limit + EPSILON:
+        if limit is not None and _inner_height(fragment) > limit + EPSILON:
             canvas.report(_too_tall(box, fragment, limit))
     margins = master.margin.top + master.margin.bottom
     height = master.height - margins - running.header_height - running.footer_height
@@ -583,11 +575,11 @@ def check_room(canvas: PageCanvas, plan: PagePlan) -> None:
         )
 
 
-def _too_tall(box: RunningBox, fragment: Fragment, limit: float) -> LayoutProblem:
+def _too_tall(box: RunningBox, fragment: StackFragment, limit: float) -> LayoutProblem:
     tag = box.source.location.tag_name
     return LayoutProblem(
         code="running-too-tall",
-        message=f"Text does not fit: `{tag}` needs {format_mm(fragment.height)}, "
+        message=f"Text does not fit: `{tag}` needs {format_mm(_inner_height(fragment))}, "
         f"its max-height allows {format_mm(limit)}",
         advice=f"Shorten the {tag}, or raise max-height.",
         chain=(box.source,),
@@ -596,7 +588,7 @@ def _too_tall(box: RunningBox, fragment: Fragment, limit: float) -> LayoutProble
 
 def _lay_out_running_box(
     context: LayoutContext, box: RunningBox | None, page: Region, values: PageValues
-) -> Fragment | None:
+) -> StackFragment | None:
     """Lay out a header or footer; `page` has its width, and the height of the paper."""
     if box is None:
         return None
@@ -609,42 +601,32 @@ def _lay_out_running_box(
 
 def _lay_out_evaluated(
     context: LayoutContext, box: RunningBox, page: Region, values: PageValues
-) -> Fragment:
-    blocks = box.content.evaluate(values)
-    if box.style.box.overflow is Overflow.SHRINK:
-        return _lay_out_shrinking(context, box, blocks, page)
-
-    def content(own: LayoutContext, _: RunningBox, inner: Region, _at: Resume) -> Fragment | None:
-        return lay_out_stack(own.inside(box.source), blocks, inner)
-
-    fragment = lay_out_box(content, context, box, Region(page.width), None)
-    assert fragment is not None
-    return fragment
-
-
-def _lay_out_shrinking(
-    context: LayoutContext, box: RunningBox, blocks: tuple[Block, ...], page: Region
-) -> Fragment:
-    """Lay out content that shrinks until its height, or else `max-height`, holds it."""
+) -> StackFragment:
     limit = box.max_height.resolve(page.height)
-    own = box.style.box
-    if own.height.kind is LengthKind.AUTO and limit is not None:
-        own = replace(own, max_height=Length(limit))
-    wrapper = Container(box.source, Role.DIV, replace(box.style, box=own), blocks)
-    fragment = context.lay_out(wrapper, Region(page.width))
+    blocks = [_limit(block, limit) for block in box.content.evaluate(values)]
+    fragment = lay_out_stack(context, blocks, Region(page.width))
     assert fragment is not None
     return fragment
 
 
-def _outer_height(fragment: Fragment | None, box: RunningBox | None, width: float) -> float:
-    if fragment is None or box is None:
+def _limit(block: Block, limit: float | None) -> Block:
+    """Return a box that shrinks with the height that has to hold it: its own, or else `max-height`."""
+    assert isinstance(block, Container)
+    own = block.style.box
+    if own.overflow is not Overflow.SHRINK or own.height.kind is not LengthKind.AUTO or not limit:
+        return block
+    own = replace(own, max_height=Length(limit))
+    return replace(block, style=replace(block.style, box=own))
+
+
+def _inner_height(fragment: StackFragment) -> float:
+    """Return the height of a header or footer without its margins."""
+    return fragment.height - fragment.placed[0].y if fragment.placed else 0.0
+
+
+def _outer_height(fragment: StackFragment | None, width: float) -> float:
+    if fragment is None or not fragment.placed:
         return 0.0
-    margin = box.style.box.margin
-    return (
-        fragment.height + (margin.top.resolve(width) or 0.0) + (margin.bottom.resolve(width) or 0.0)
-    )
-
-
-def _top_margin(master: PageMaster, box: RunningBox) -> float:
-    width = master.width - master.margin.left - master.margin.right
-    return box.style.box.margin.top.resolve(width) or 0.0
+    last = fragment.placed[-1].block
+    assert isinstance(last, Container)
+    return fragment.height + (last.style.box.margin.bottom.resolve(width) or 0.0)

@@ -47,26 +47,18 @@ BuildBoxes = Callable[[Scope, ComputedStyle], PageContent]
 
 
 def compile_running(element: Element, context: CompileContext) -> BuildRunning:
-    """Compile a header or footer.
-
-    If its own box depends on the page, it is put into a plain one.
-    """
+    """Compile a header or footer: a box for each page, none where its `if` fails."""
     at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
     element_style = at_page.compile_style(element)
     most = at_page.compile_attribute(element, "max-height")
-    is_plain = element_style.is_static and not {"for", "if", "id"} & element.attributes.keys()
-    if is_plain:
-        builder = at_page.compile_blocks(element.children, owner=element)
-    else:
-        builder = compile_controlled(element, at_page, _compile_as_box)
+    builder = compile_controlled(element, at_page, _compile_as_box)
     is_static = not at_page.used & OF_A_PAGE
     source, sheet = Source(element.location), context.sheet
 
     def build(scope: Scope, root: ComputedStyle) -> RunningBox:
-        own = element_style.compute(scope, root) if is_plain else sheet.compute_anonymous(root)
-        content = _make_content(builder, keep_used(scope, at_page.used), own, is_static=is_static)
-        limit = sheet.to_length(most.read(scope), own)
-        return RunningBox(source, own.style, content, limit)
+        content = _make_content(builder, keep_used(scope, at_page.used), root, is_static=is_static)
+        own = element_style.compute(scope, root) if element_style.is_static else root
+        return RunningBox(source, content, sheet.to_length(most.read(scope), own))
 
     return build
 
