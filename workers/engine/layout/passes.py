@@ -35,7 +35,7 @@ from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements import figures, forms, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
 from workers.engine.layout.pages import page_checks, paper
-from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
+from workers.engine.layout.pages.pagination import BODY, fill_pages, resolve_area
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
 from workers.engine.layout.references import PageReferences
 from workers.engine.layout.structure import LogicalStructure
@@ -204,10 +204,8 @@ def _repeat_passes(
     pages: list[paper.PagePlan] = []
     moved: list[nodes.Source] = []
     names: list[str] = []
-    kept_areas: KeptAreas | None = None
     for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
-        kept_areas = KeptAreas(kept_areas)
-        pages = fill_pages(context, document, page_numbers, kept_areas)
+        pages = fill_pages(context, document, page_numbers)
         page_numbers = paper.count_pages(pages, page_numbers)
         if running is not None:
             anchors = paper.locate_anchors(pages, page_numbers)
@@ -218,6 +216,8 @@ def _repeat_passes(
             names = references.update(context.memo)
         if not moved and not names:
             break
+    if references is not None:
+        references.areas_before.clear()  # their contexts have the references
     return _Passes(pages, page_numbers, moved, names)
 
 

@@ -8,7 +8,7 @@ Contents do not: they reserve space for page numbers, which are read when the pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -61,6 +61,8 @@ class PageReferences:
     affects_widths: bool = False
     note_numbers: dict[str, str] = field(default_factory=dict)  # of notes that count per page
     shown: list[ShownText] | None = None
+    areas: dict[Hashable, Any] = field(default_factory=dict)  # of this pass, by where they begin
+    areas_before: dict[Hashable, Any] = field(default_factory=dict)  # of the pass before
     lookups: int = 0  # of texts of references, which tells whether what was laid out shows any
 
     def __post_init__(self) -> None:
@@ -96,14 +98,12 @@ class PageReferences:
         has_page_numbers = self.footnotes is not None and self.footnotes.page_numbered
         return not self.affects_widths and not has_page_numbers
 
-    def begin_area(self) -> None:
-        """Collect the texts with references from here on."""
-        self.shown = []
-
-    def end_area(self) -> Sequence[ShownText]:
-        """Return the texts that were laid out since `begin_area`."""
-        shown, self.shown = self.shown or (), None
-        return shown
+    def find_area(self, context: Any, key: Hashable) -> Any:
+        """Return an area of the pass before that would be filled the same, None without one."""
+        area = self.areas_before.get(key) if self.keeps_areas else None
+        if area is None or not all(text.still_shows(context) for text in area.shown):
+            return None
+        return area
 
     def record(self, text: ShownText) -> None:
         """Add a text to those of the area being filled."""
@@ -163,6 +163,7 @@ class PageReferences:
                 title.target for titles in self.cross_references.titles.values() for title in titles
             ]
         self.pages, self.placed = found, {}
+        self.areas_before, self.areas = self.areas, {}
         self.assumed.clear()
         moved += self._number_notes(found)
         if moved and self.affects_widths:

@@ -12,7 +12,7 @@ their place, and the area is filled again only where not.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -60,7 +60,6 @@ from workers.engine.layout.pages.paper import (
     make_page,
     select_master,
 )
-from workers.engine.layout.references import ShownText
 from workers.engine.tree.document import Area, Document, Flow
 from workers.engine.tree.nodes import Block, Break, Container, ListBlock, ListItem, Role
 from workers.engine.tree.styles.computed import Overflow
@@ -193,35 +192,6 @@ _NEXT_PAGE: Final = ("page", *_SIDES)
 _MAX_EMPTY: Final = 2
 
 
-class KeptArea(NamedTuple):
-    """A filled area, and the texts with references in it."""
-
-    filled: FilledArea
-    shown: Sequence[ShownText]
-
-
-class KeptAreas:
-    """The areas of one pass, to be found in the next."""
-
-    def __init__(self, before: KeptAreas | None = None) -> None:
-        self._before = {} if before is None else before.areas
-        self.areas: dict[Hashable, KeptArea] = {}
-
-    def find(self, context: LayoutContext, key: Hashable) -> KeptArea | None:
-        """Return an area of the pass before that would be filled the same, None without one."""
-        known, references = self._before.get(key), context.references
-        if known is None or references is None or not references.keeps_areas:
-            return None
-        if not all(text.still_shows(context) for text in known.shown):
-            return None
-        self.areas[key] = known
-        return known
-
-    def add(self, key: Hashable, area: KeptArea) -> None:
-        """Keep an area for the next pass."""
-        self.areas[key] = area
-
-
 class PageRequirement(NamedTuple):
     """The page family and numbering that the next content of a flow requires, None for any."""
 
@@ -251,29 +221,20 @@ class _FlowProgress:
 
 
 def fill_pages(
-    context: LayoutContext,
-    document: Document,
-    page_numbers: PageNumbers,
-    kept_areas: KeptAreas | None = None,
+    context: LayoutContext, document: Document, page_numbers: PageNumbers
 ) -> list[PagePlan]:
     """Paginate a document with assumed page numbers; return at least one page.
-
-    `kept_areas` are those of the pass before, and take those of this one.
 
     Raises:
         AuthoringError: A flow has no area to continue in, or there are more than MAX_PAGES
             pages.
     """
-    return _Paginator(context, document, page_numbers, kept_areas).fill()
+    return _Paginator(context, document, page_numbers).fill()
 
 
 class _Paginator:
     def __init__(
-        self,
-        context: LayoutContext,
-        document: Document,
-        page_numbers: PageNumbers,
-        kept_areas: KeptAreas | None,
+        self, context: LayoutContext, document: Document, page_numbers: PageNumbers
     ) -> None:
         self.context = context
         self.families = group_by_family(document.masters)
@@ -287,8 +248,6 @@ class _Paginator:
         if self.has_floats:
             for flow_progress in self.progress.values():
                 flow_progress.floating = find_floats(flow_progress.flow.blocks)
-        # Figures that wait to float decide about the end of an area too.
-        self.kept_areas = None if document.has_floats else kept_areas
         self.empty_pages = 0
         self.is_measuring = False  # the height of a page
 
@@ -440,7 +399,9 @@ class _Paginator:
     def _fill_area(
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
     ) -> None:
-        fragment = self._find_content(flow_progress, plan, area, rectangle)
+        filled = self._find_content(flow_progress, plan, area, rectangle)
+        plan.filled_areas.append(filled)
+        fragment = filled.fragment
         flow_progress.first_page = flow_progress.first_page or len(self.pages)
         flow_progress.last_page, flow_progress.family = len(self.pages), plan.master.name
         if fragment.resume is None:
@@ -455,10 +416,11 @@ class _Paginator:
 
     def _find_content(
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
-    ) -> Fragment:
-        """Add an area to a page, that of the pass before where it would be the same."""
-        references, kept_areas = self.context.references, self.kept_areas
-        if references is None or kept_areas is None or self.is_measuring:
+    ) -> FilledArea:
+        """Return an area of a page with its content, that of the pass before where it would be the same."""
+        references = self.context.references
+        # Figures that wait to float decide about the end of an area too.
+        if references is None or self.has_floats or self.is_measuring:
             return self._fill_anew(flow_progress, plan, area, rectangle)
         key = (
             flow_progress.flow.name,
@@ -468,19 +430,18 @@ class _Paginator:
             plan.master.height,
             references.digits,
         )
-        known = kept_areas.find(self.context, key)
-        if known is not None:
-            plan.filled_areas.append(known.filled)
-            return known.filled.fragment
-        references.begin_area()
-        fragment = self._fill_anew(flow_progress, plan, area, rectangle)
-        kept_areas.add(key, KeptArea(plan.filled_areas[-1], references.end_area()))
-        return fragment
+        filled: FilledArea | None = references.find_area(self.context, key)
+        if filled is None:
+            references.shown = []
+            filled = self._fill_anew(flow_progress, plan, area, rectangle)
+            filled.shown, references.shown = references.shown, None
+        references.areas[key] = filled
+        return filled
 
     def _fill_anew(
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
-    ) -> Fragment:
-        """Fill an area of a page."""
+    ) -> FilledArea:
+        """Return an area of a page, filled."""
         filled = FilledRectangle(
             inf if self.is_measuring else rectangle.height,
             1 if area is None else area.columns.count,
@@ -500,8 +461,7 @@ class _Paginator:
         fragment = fill_area(
             context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, notes, floats
         )
-        plan.filled_areas.append(FilledArea(area, rectangle, fragment))
-        return fragment
+        return FilledArea(area, rectangle, fragment)
 
     def _check_areas(
         self, leader: _FlowProgress, plan: PagePlan, areas: Sequence[Area | None]

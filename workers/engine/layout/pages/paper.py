@@ -35,7 +35,7 @@ from workers.engine.layout.elements.barcodes import encode_barcode
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.pages.source_map import find_touching, text_of
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
-from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
+from workers.engine.layout.references import ASSUMED_PAGES, PageLocation, ShownText
 from workers.engine.syntax.identifiers import ImageSource
 from workers.engine.syntax.names import fill_mark_format
 from workers.engine.tree.document import (
@@ -326,13 +326,15 @@ class RunningContent:
 class FilledArea:
     """The content of an area of a page; the area is None for the whole page area.
 
-    `anchors` are the names of the anchors in it, None before they are looked for.
+    `anchors` are the names of the anchors in it, None before they are looked for, and `shown` the texts
+    with references.
     """
 
     area: Area | None
     rectangle: Rectangle
     fragment: Fragment
     anchors: Sequence[str] | None = None
+    shown: Sequence[ShownText] = ()
 
 
 @dataclass(slots=True)
