@@ -17,9 +17,9 @@ from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
 
-def draw(barcode: str, *, around: str = "{}", checks: str = "false") -> Rendered:
+def draw(barcode: str, *, around: str = "{}", checks: str = "false", mark: str = "") -> Rendered:
     source = (
-        f'<document print-checks="{checks}"><page size="4in 3in" margin="7.3mm"/><flow>'
+        f'<document print-checks="{checks}"><page size="4in 3in" margin="7.3mm"/>{mark}<flow>'
         f"{around.format(barcode)}</flow></document>"
     )
     return render(
@@ -108,6 +108,11 @@ def test_module_below_the_least_of_its_kind_is_a_warning():
 def test_ink_in_the_quiet_zone_is_a_warning(around, codes):
     code = '<barcode type="code128" value="AB-12" width="36mm" quiet="false" dpi="203" alt=""/>'
     assert [warning.code for warning in draw(code, around=around).warnings] == codes
+
+
+def test_a_watermark_below_the_text_is_no_ink_in_a_quiet_zone():
+    code = '<barcode type="code128" value="AB-12" width="36mm" quiet="false" dpi="203" alt=""/>'
+    assert draw(code, mark='<watermark text="COPY" layer="under"/>').warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -212,27 +212,18 @@ class PrintedFooter(NamedTuple):
     source: nodes.Source
 
 
-class PrintedAddress(NamedTuple):
-    """An address on the page being drawn: its box, the window, and the first and last of its items."""
+class FreeZone(NamedTuple):
+    """A rectangle of the page being drawn in which nothing may be printed but its own items.
 
-    node: nodes.Container
-    window: Rectangle
-    first: int
-    end: int
-
-
-class PrintedCode(NamedTuple):
-    """A bar code on the page being drawn: what has to stay free, and the first and last of its items.
-
-    `module` is the width of its narrowest bar, `quiet` that of its quiet zone, in points.
+    `tell` returns what is told of other ink, of which it is given the text. Ink that covers all of one
+    that `has_ground` is the ground of it.
     """
 
-    node: nodes.Barcode
-    zone: Rectangle
-    module: float
-    quiet: float
-    first: int
-    end: int
+    area: Rectangle
+    tell: Callable[[str], LayoutProblem]
+    first: int = 0
+    end: int = 0  # behind the last of its own items
+    has_ground: bool = False
 
 
 _ONLY_PAGE: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
@@ -270,8 +261,8 @@ class PageCanvas:
         self.is_rotated = False  # inside a rotated box, coordinates are not those of the page
         self.containing_block = Rectangle(0.0, 0.0, page.width, page.height)
         self.footer: PrintedFooter | None = None
-        self.addresses: list[PrintedAddress] = []
-        self.codes: list[PrintedCode] = []
+        self.zones: list[FreeZone] = []
+        self.checks_codes = False  # all bar codes, as those for the dots of a printer
         self.overflow = Overflow.ERROR  # of the box being drawn, for content that is too wide
         self._findings = Findings() if findings is None else findings
         self._reported = set() if reported is None else reported

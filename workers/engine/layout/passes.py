@@ -28,7 +28,6 @@ from workers.engine.layout.context import (
     LayoutProblem,
     MeasureFunction,
     PageCanvas,
-    Rectangle,
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
@@ -337,7 +336,7 @@ def _draw_page(
     paper.check_room(canvas, plan)
     paper.draw_background(context, master, page.items)
     paper.draw_watermarks(context, marks, page, are_over=False)
-    start = len(page.items)
+    start, canvas.checks_codes = len(page.items), document.has_print_checks
     paper.draw_page_boxes(context, canvas, boxes, are_over=False)
     paper.draw_running_content(canvas, plan)
     _check_areas(context, canvas, plan)
@@ -348,12 +347,8 @@ def _draw_page(
         if canvas.structure is not None:
             canvas.structure.leave()
     paper.draw_page_boxes(context, canvas, boxes, are_over=True)
-    paper.draw_marks(context, canvas, master.marks, start)
-    paper.check_zones(
-        context, canvas, dict.fromkeys(Rectangle(*zone) for zone in document.reserved_zones), start
-    )
-    page_checks.check_windows(context, canvas, start)
-    page_checks.check_codes(context, canvas, are_all_printed=document.has_print_checks)
+    paper.draw_marks(canvas, master.marks, document.reserved_zones)
+    page_checks.check_zones(canvas, start)
     paper.draw_watermarks(context, marks, page, are_over=True)
     paper.draw_crop_marks(page)
 

@@ -8,6 +8,7 @@ the foot of the paper takes the rest of its area, and is drawn below it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any, Final
 
@@ -17,16 +18,17 @@ from workers.engine.layout.context import (
     AnyBlock,
     DrawnFragment,
     Fragment,
+    FreeZone,
     LayoutContext,
     LayoutProblem,
     PageCanvas,
-    PrintedAddress,
     PrintedFooter,
     Rectangle,
     Region,
     Resume,
     UnbrokenFragment,
     format_mm,
+    shorten_value,
 )
 from workers.engine.layout.display import LaidOutPage, Stroke
 from workers.engine.syntax.address_windows import AddressWindow
@@ -81,7 +83,9 @@ def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas)
     fragment.draw(canvas, area.x, area.y + margin_top)
     if node.envelope is not None:
         window = area._replace(height=mm(node.envelope.window.height))
-        canvas.addresses.append(PrintedAddress(node, window, first, len(canvas.items)))
+        canvas.zones.append(
+            FreeZone(window, partial(_describe_ink, node), first, len(canvas.items))
+        )
         _check_lines(context, node, canvas)
         if node.envelope.has_fold_marks:
             _draw_fold_marks(node.envelope.window, canvas)
@@ -107,6 +111,20 @@ def _check_lines(context: LayoutContext, address: Container, canvas: PageCanvas)
                 severity=Severity.WARNING,
             )
         )
+
+
+def _describe_ink(address: Container, text: str) -> LayoutProblem:
+    """Return the warning of ink in the window of an address."""
+    assert address.envelope is not None
+    return LayoutProblem(
+        code="address-window",
+        message=f"{'Text' if text else 'Something else'} is printed in the window of "
+        f"{address.envelope.standard}, beside the address",
+        advice="Move it out of the window.",
+        chain=(address.source,),
+        excerpt=shorten_value(text),
+        severity=Severity.WARNING,
+    )
 
 
 def _draw_fold_marks(window: AddressWindow, canvas: PageCanvas) -> None:

@@ -32,12 +32,13 @@ from workers.engine.barcodes import (
     read_add_on,
     read_escapes,
 )
-from workers.engine.diagnostics import Findings
+from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout.context import (
     EPSILON,
     ContentProblem,
+    FreeZone,
+    LayoutProblem,
     PageCanvas,
-    PrintedCode,
     Rectangle,
     format_mm,
 )
@@ -603,6 +604,9 @@ def _erode(
                     yield left * grain + moved, top + grain - less, width, less
 
 
+_NARROWER: Final = mm(0.002)  # than the least module, by rounding
+
+
 def record_code(
     canvas: PageCanvas,
     node: Barcode,
@@ -612,14 +616,35 @@ def record_code(
     *,
     is_linear: bool,
 ) -> None:
-    """Record a bar code on its page: `area` is its symbol, `first` the first of its items.
+    """Check a bar code on its page: `area` is its symbol, `module` the width of its narrowest bar, in
+    points, and `first` the first of its items.
 
     The quiet zone of a linear code is beside it, that of others around it.
     """
-    quiet = SYMBOLOGIES[node.symbology].quiet * module
+    if node.dpi is None and not canvas.checks_codes:
+        return
+    kind = SYMBOLOGIES[node.symbology]
+    if module < mm(kind.least) - _NARROWER and not kind.has_fixed_size:
+        what = (
+            f'A module of the bar code of type "{node.symbology}" is '
+            f"{module / POINTS_PER_MM:.3g} mm wide; readers ask for {kind.least:g} mm at least"
+        )
+        advice = "Give the code more room, or a shorter value."
+        canvas.report(_warn(node, "barcode-module", what, advice))
+    quiet = kind.quiet * module
     outside = 0.0 if node.has_quiet_zone else quiet
     above = 0.0 if is_linear else outside
     zone = Rectangle(
         area.x - outside, area.y - above, area.width + 2 * outside, area.height + 2 * above
     )
-    canvas.codes.append(PrintedCode(node, zone, module, quiet, first, len(canvas.items)))
+    what = f'The quiet zone of the bar code of type "{node.symbology}" has ink'
+    problem = _warn(
+        node, "barcode-quiet-zone", what, f"Keep {format_mm(quiet)} around the code free."
+    )
+    canvas.zones.append(
+        FreeZone(zone, lambda _: problem, first, len(canvas.items), has_ground=True)
+    )
+
+
+def _warn(node: Barcode, code: str, what: str, advice: str) -> LayoutProblem:
+    return LayoutProblem(code, what, advice, (node.source,), severity=Severity.WARNING)

@@ -10,27 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from workers.engine.barcodes import SYMBOLOGIES
-from workers.engine.diagnostics import Findings, Severity, SourceLocation
+from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout import display
-from workers.engine.layout.context import (
-    LayoutContext,
-    LayoutProblem,
-    PageCanvas,
-    PrintedAddress,
-    PrintedCode,
-    Rectangle,
-    format_mm,
-    shorten_value,
-)
-from workers.engine.layout.pages.source_map import Edges, find_touching, reaches_into, text_of
+from workers.engine.layout.context import PageCanvas, format_mm, shorten_value
+from workers.engine.layout.pages.source_map import find_in_zones
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import ConformanceProfiles
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage, is_drawn_in_colors
 from workers.engine.tree.document import Document, PageMaster
-from workers.engine.units import POINTS_PER_MM, ColorSpace, is_chromatic, mm
+from workers.engine.units import ColorSpace, is_chromatic
 
 # ISO 19005-2, 6.1.13 allows 28 nested graphics states; an image and the draft mark add one each.
 MAX_GROUPS: Final = 26
@@ -278,79 +268,8 @@ def _describe_line(width: float) -> tuple[str, str]:
     return "print-line", f"A line of {width:.2f} pt; print asks for {MIN_LINE} pt at least"
 
 
-_LINE_BOX_ROOM: Final = mm(0.5)  # of the room above and below letters
-
-
-def check_windows(context: LayoutContext, canvas: PageCanvas, start: int) -> None:
-    """Warn of the first item from `start` on that stands in the window of an address of the page."""
-
-    def touches(
-        at: int, _: display.Ink, edges: Edges, window: Rectangle, address: PrintedAddress
-    ) -> bool:
-        is_own = address.first <= at < address.end
-        return not is_own and reaches_into(edges, window, by=_LINE_BOX_ROOM, room=_LINE_BOX_ROOM)
-
-    windows = {address.window: address for address in canvas.addresses}
-    for item, address in find_touching(canvas, start, windows, touches=touches):
-        assert address.node.envelope is not None
-        text = text_of(item)
-        canvas.report(
-            LayoutProblem(
-                code="address-window",
-                message=f"{'Text' if text else 'Something else'} is printed in the window of "
-                f"{address.node.envelope.standard}, beside the address",
-                advice="Move it out of the window.",
-                chain=context.chain(address.node.source),
-                excerpt=shorten_value(text),
-                severity=Severity.WARNING,
-            )
-        )
-
-
-_NARROWER: Final = mm(0.002)  # than the least module, by rounding
-_TOUCH: Final = mm(0.3)  # of ink and a quiet zone; boxes of lines are higher than their letters
-
-
-def check_codes(context: LayoutContext, canvas: PageCanvas, *, are_all_printed: bool) -> None:
-    """Warn of the bar codes of a page whose module is too narrow, or whose quiet zone has ink."""
-    codes = [code for code in canvas.codes if are_all_printed or code.node.dpi is not None]
-    if not codes:
-        return
-    for code in codes:
-        kind = SYMBOLOGIES[code.node.symbology]
-        if code.module < mm(kind.least) - _NARROWER and not kind.has_fixed_size:
-            what = (
-                f'A module of the bar code of type "{code.node.symbology}" is '
-                f"{code.module / POINTS_PER_MM:.3g} mm wide; readers ask for {kind.least:g} mm at least"
-            )
-            advice = "Give the code more room, or a shorter value."
-            _warn(context, canvas, code, "barcode-module", what, advice)
-    zones = {code.zone: code for code in codes}
-    for _, code in find_touching(canvas, 0, zones, touches=_is_in_quiet_zone):
-        what = f'The quiet zone of the bar code of type "{code.node.symbology}" has ink'
-        advice = f"Keep {format_mm(code.quiet)} around the code free."
-        _warn(context, canvas, code, "barcode-quiet-zone", what, advice)
-
-
-def _is_in_quiet_zone(
-    at: int, item: display.Ink, edges: Edges, zone: Rectangle, code: PrintedCode
-) -> bool:
-    if code.first <= at < code.end:
-        return False
-    (left, top, right, bottom), (x, y, width, height) = edges, zone
-    is_text = isinstance(item, display.GlyphRun | display.ShapedRun)
-    room = max((bottom - top) / 4 if is_text else 0.0, _TOUCH)
-    is_ground = left <= x and right >= x + width and top <= y and bottom >= y + height
-    return not is_ground and reaches_into(edges, zone, by=_TOUCH, room=room)
-
-
-def _warn(
-    context: LayoutContext,
-    canvas: PageCanvas,
-    printed: PrintedCode,
-    code: str,
-    what: str,
-    advice: str,
-) -> None:
-    chain = context.chain(printed.node.source)
-    canvas.report(LayoutProblem(code, what, advice, chain, severity=Severity.WARNING))
+def check_zones(canvas: PageCanvas, start: int) -> None:
+    """Warn of the first item from `start` on that is printed in each zone of the page."""
+    for ink, zone in find_in_zones(canvas.items, start, canvas.zones):
+        text = ink.text if isinstance(ink, display.GlyphRun | display.ShapedRun) else ""
+        canvas.report(zone.tell(text))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import cos, inf, radians, sin
 from typing import Final
 
@@ -21,6 +22,7 @@ from workers.engine.layout.context import (
     EPSILON,
     ContentProblem,
     Fragment,
+    FreeZone,
     LayoutContext,
     LayoutProblem,
     PageCanvas,
@@ -33,7 +35,6 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.elements.barcodes import encode_barcode
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
-from workers.engine.layout.pages.source_map import find_touching, text_of
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.layout.references import ASSUMED_PAGES, PageLocation, ShownText
 from workers.engine.syntax.identifiers import ImageSource
@@ -265,21 +266,23 @@ def write_marks(
 
 
 def draw_marks(
-    context: LayoutContext, canvas: PageCanvas, marks: Sequence[SheetMarks], start: int
+    canvas: PageCanvas, marks: Sequence[SheetMarks], reserved: Iterable[Sequence[float]]
 ) -> None:
-    """Draw the marks of a page that is a front; warn of items from `start` on in their zones."""
+    """Draw the marks of a page that is a front, with their zones, beside those reserved for a plan."""
     values = canvas.values
-    if not marks or not values.is_front:
+    if not values.is_front:
         return
-    check_zones(context, canvas, {find_zone(one): one.source for one in marks}, start)
+    canvas.zones += [FreeZone(Rectangle(*zone), partial(_describe_ink, ())) for zone in reserved]
     for one in marks:
-        source = () if one.source is None else context.chain(one.source)
+        first, source = len(canvas.items), () if one.source is None else (one.source,)
         placed = place_marks(one, values.sheet, values.sheets)
         if isinstance(placed, ContentProblem):
             canvas.report(LayoutProblem("marks-value", placed.text, "Change `format`.", source))
             continue
         rectangles, wrapped = placed
         canvas.items += [display.Fill(*rectangle, BLACK, None) for rectangle in rectangles]
+        tell = partial(_describe_ink, source)
+        canvas.zones.append(FreeZone(find_zone(one), tell, first, len(canvas.items)))
         if wrapped:
             text = f"`{' and '.join(wrapped)}` of `marks` is shown without its first digits"
             advice = "Give it more digits in `format`."
@@ -288,25 +291,17 @@ def draw_marks(
             )
 
 
-def check_zones(
-    context: LayoutContext, canvas: PageCanvas, zones: Mapping[Rectangle, Source | None], start: int
-) -> None:
-    """Warn of items from `start` on in the zones of marks, if the page is a front."""
-    if not canvas.values.is_front:
-        return
-    for item, source in find_touching(canvas, start, zones):
-        text = text_of(item)
-        what = "Text" if text else "Something else"
-        canvas.report(
-            LayoutProblem(
-                code="marks-zone",
-                message=f"{what} is printed in the clear zone of the marks for the inserting machine",
-                advice="Move it out of the zone.",
-                chain=() if source is None else context.chain(source),
-                excerpt=shorten_value(text),
-                severity=Severity.WARNING,
-            )
-        )
+def _describe_ink(source: tuple[Source, ...], text: str) -> LayoutProblem:
+    """Return the warning of ink in the zone of marks."""
+    what = "Text" if text else "Something else"
+    return LayoutProblem(
+        code="marks-zone",
+        message=f"{what} is printed in the clear zone of the marks for the inserting machine",
+        advice="Move it out of the zone.",
+        chain=source,
+        excerpt=shorten_value(text),
+        severity=Severity.WARNING,
+    )
 
 
 Families = Mapping[str, Mapping[Occurrence, PageMaster]]

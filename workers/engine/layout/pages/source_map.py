@@ -9,24 +9,23 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, radians
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple
 
 from fontTools.misc.arrayTools import unionRect
 from fontTools.misc.transform import Identity, Transform
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout import display
-from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas, Rectangle
+from workers.engine.layout.context import Bounds, FreeZone, LayoutProblem, PageCanvas
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import LoopStep, Source, SourceNode
+from workers.engine.units import mm
 
 # The edges of a rectangle: left, top, right, bottom.
 Edges = tuple[float, float, float, float]
 _EVERYWHERE: Final[Edges] = (-inf, -inf, inf, inf)
-
-T = TypeVar("T")
 
 
 class ElementBox(NamedTuple):
@@ -191,51 +190,42 @@ def find_ink(items: Iterable[display.Item]) -> Iterator[tuple[int, display.Ink, 
             yield at, single, seen
 
 
-def find_touching(
-    canvas: PageCanvas,
-    start: int,
-    zones: Mapping[Rectangle, T],
-    *,
-    touches: Callable[[int, display.Ink, Edges, Rectangle, T], bool] | None = None,
-) -> Iterator[tuple[display.Ink, T]]:
-    """Yield the first ink from item `start` on that touches a zone, with what the zone is of.
+_TOUCH: Final = mm(0.3)  # of ink and a zone
+
+
+def find_in_zones(
+    items: Iterable[display.Item], start: int, zones: Sequence[FreeZone]
+) -> Iterator[tuple[display.Ink, FreeZone]]:
+    """Yield the first ink from item `start` on that is printed in a zone, and the zone.
 
     Each zone is looked at only for ink at its height, and until it is touched: many zones on a page
-    with much ink do not take the time of their product. `touches` is given the index of an item, the
-    item, its edges, the zone and what it is of; without it, whatever reaches into a zone touches it.
+    with much ink do not take the time of their product.
     """
-    left_over = sorted(zones.items(), key=_top_of_zone)
-    highest = max((rectangle[3] for rectangle in zones), default=0.0)
-    for at, item, edges in find_ink(canvas.items) if zones else ():
+    left_over = sorted(zones, key=_top_of)
+    highest = max((zone.area.height for zone in zones), default=0.0)
+    for at, ink, edges in find_ink(items) if zones else ():
         if at < start:
             continue
-        first = bisect_left(left_over, edges[1] - highest, key=_top_of_zone)
-        last = bisect_right(left_over, edges[3], key=_top_of_zone)
+        first = bisect_left(left_over, edges[1] - highest, key=_top_of)
+        last = bisect_right(left_over, edges[3], key=_top_of)
         for each in reversed(range(first, last)):
-            rectangle, of = left_over[each]
-            if (
-                touches(at, item, edges, rectangle, of)
-                if touches
-                else reaches_into(edges, rectangle)
-            ):
-                del left_over[each]
-                yield item, of
+            zone = left_over[each]
+            if not zone.first <= at < zone.end and _reaches_into(ink, edges, zone):
+                yield ink, left_over.pop(each)
 
 
-def reaches_into(edges: Edges, zone: Rectangle, *, by: float = 0.0, room: float = 0.0) -> bool:
-    """Whether edges reach into a zone by more than some points across, and `room` points down."""
-    (left, top, right, bottom), (x, y, width, height) = edges, zone
-    across = left < x + width - by and right > x + by
+def _top_of(zone: FreeZone) -> float:
+    return zone.area.y
+
+
+def _reaches_into(ink: display.Ink, edges: Edges, zone: FreeZone) -> bool:
+    (left, top, right, bottom), (x, y, width, height) = edges, zone.area
+    if zone.has_ground and unionRect(edges, (x, y, x + width, y + height)) == edges:
+        return False
+    is_text = isinstance(ink, display.GlyphRun | display.ShapedRun)
+    room = max((bottom - top) / 4 if is_text else 0.0, _TOUCH)  # lines are higher than letters
+    across = left < x + width - _TOUCH and right > x + _TOUCH
     return across and top < y + height - room and bottom > y + room
-
-
-def _top_of_zone(zone: tuple[Rectangle, object]) -> float:
-    return zone[0][1]
-
-
-def text_of(item: display.Ink) -> str:
-    """Return the text of an item, empty for ink of another kind."""
-    return item.text if isinstance(item, display.GlyphRun | display.ShapedRun) else ""
 
 
 def _box_of(edges: Edges, source: Source) -> ElementBox:
