@@ -6,7 +6,7 @@ the content just fits: the height of the tallest column (CSS Multi-column 1, 7).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -226,103 +226,76 @@ def distribute_width(
     `fr` tracks share the rest. With `stretch` and no `fr`, `auto` tracks also share the rest, in
     proportion to their content.
     """
-    widths = [_clamp(track, track.width.resolve(base) or 0.0) for track in tracks]
     autos = [i for i, track in enumerate(tracks) if track.width.kind is LengthKind.AUTO]
     shares = [i for i, track in enumerate(tracks) if track.width.kind is LengthKind.FRACTION]
+    widths = [_clamp(track, track.width.resolve(base) or 0.0) for track in tracks]
     for index in autos + shares:
         widths[index] = 0.0
     left = max(available - sum(widths), 0.0)
     reserved = sum(max(tracks[i].min_content, tracks[i].min_width) for i in shares)
-    _size_auto_tracks(tracks, autos, widths, max(left - reserved, 0.0))
+    for i, width in _size_auto_tracks(tracks, autos, max(left - reserved, 0.0)).items():
+        widths[i] = width
     left = max(left - sum(widths[i] for i in autos), 0.0)
     if shares:
-        _size_flexible_tracks(tracks, shares, widths, left)
+        claims = {i: _Claim(tracks[i].width.value, *_limits(tracks[i])) for i in shares}
+        for i, width in _share(left, claims).items():
+            widths[i] = width
     elif stretch and left > EPSILON:
         _stretch(tracks, autos, widths, left)
     return widths
 
 
 def _size_auto_tracks(
-    tracks: Sequence[Track], autos: Sequence[int], widths: list[float], room: float
-) -> None:
+    tracks: Sequence[Track], autos: Sequence[int], room: float
+) -> dict[int, float]:
+    """Return the widths of `auto` tracks.
+
+    Where there is less than their min-content widths, the columns with the longest words are cut, and
+    unbreakable content keeps its width as long as there is any space for it (compare CSS 2.2, 17.5.2.2).
+    """
     high = {i: _clamp(tracks[i], tracks[i].max_content) for i in autos}
     if sum(high.values()) <= room + EPSILON:
-        for i in autos:
-            widths[i] = high[i]
-        return
+        return high
     low = {i: min(_clamp(tracks[i], tracks[i].min_content), high[i]) for i in autos}
     min_width, max_width = sum(low.values()), sum(high.values())
-    if min_width >= room:
-        _shrink_below_min_content(tracks, low, widths, room)
-        return
-    factor = (room - min_width) / (max_width - min_width)
-    for i in autos:
-        widths[i] = low[i] + (high[i] - low[i]) * factor
-
-
-def _shrink_below_min_content(
-    tracks: Sequence[Track], low: dict[int, float], widths: list[float], room: float
-) -> None:
-    """Distribute less than the min-content widths: the columns with the longest words are cut.
-
-    Columns of shorter words keep them whole. Unbreakable content keeps its width as long as there
-    is any space for it (compare CSS 2.2, 17.5.2.2).
-    """
+    if min_width < room:
+        factor = (room - min_width) / (max_width - min_width)
+        return {i: low[i] + (high[i] - low[i]) * factor for i in autos}
     unbreakable = {
         i: min(max(tracks[i].unbreakable, tracks[i].min_width), wide) for i, wide in low.items()
     }
-    total = sum(unbreakable.values())
-    if total >= room:
-        for i, wide in unbreakable.items():
-            widths[i] = wide * room / total if total else 0.0
-        return
-    open_, left = sorted(low, key=low.__getitem__), room
-    while open_:
-        i = open_[0]
-        others = sum(unbreakable[j] for j in open_[1:])
-        if low[i] > max(left / len(open_), unbreakable[i]):
-            break
-        widths[i] = min(low[i], left - others)
-        left -= widths[i]
-        del open_[0]
-    _equalise({i: unbreakable[i] for i in open_}, widths, left)
+    if sum(unbreakable.values()) >= room:
+        return _share(room, {i: _Claim(wide, 0.0, inf) for i, wide in unbreakable.items()})
+    return _share(room, {i: _Claim(1.0, unbreakable[i], low[i]) for i in autos})
 
 
-def _equalise(unbreakable: dict[int, float], widths: list[float], room: float) -> None:
-    """Make columns equally wide, but none narrower than its unbreakable content."""
-    open_ = sorted(unbreakable, key=unbreakable.__getitem__, reverse=True)
-    while open_:
-        i = open_[0]
-        if unbreakable[i] <= room / len(open_):
-            break
-        widths[i] = unbreakable[i]
-        room -= unbreakable[i]
-        del open_[0]
-    for i in open_:
-        widths[i] = room / len(open_)
+class _Claim(NamedTuple):
+    """What a track has of a room that several share: a weight, and the least and the most in points."""
+
+    weight: float
+    least: float
+    most: float
 
 
-def _size_flexible_tracks(
-    tracks: Sequence[Track], shares: Sequence[int], widths: list[float], room: float
-) -> None:
-    """Distribute the rest by `fr`; a track limited by its minimum or maximum leaves more or less to the others."""
-    open_ = list(shares)
-    while open_:
-        total = sum(tracks[i].width.value for i in open_)
+def _share(room: float, claims: Mapping[int, _Claim]) -> dict[int, float]:
+    """Return widths in proportion to the weights of tracks, within the limits of each.
+
+    What the limit of a track adds or leaves is of the others (CSS Flexbox 1, 9.7).
+    """
+    widths: dict[int, float] = {}
+    while claims:
+        total = sum(claim.weight for claim in claims.values())
         unit = room / total if total else 0.0
-        held = [
-            i
-            for i in open_
-            if _clamp(tracks[i], tracks[i].width.value * unit) != tracks[i].width.value * unit
-        ]
-        if not held:
-            for i in open_:
-                widths[i] = tracks[i].width.value * unit
-            return
-        for i in held:
-            widths[i] = _clamp(tracks[i], tracks[i].width.value * unit)
-            room = max(room - widths[i], 0.0)
-            open_.remove(i)
+        moved = {
+            i: min(max(weight * unit, least), most) - weight * unit
+            for i, (weight, least, most) in claims.items()
+        }
+        excess = sum(moved.values())
+        held = [i for i in claims if moved[i] * excess > 0] or [*claims]
+        widths.update((i, claims[i].weight * unit + moved[i]) for i in held)
+        room = max(room - sum(widths[i] for i in held), 0.0)
+        claims = {i: claim for i, claim in claims.items() if i not in held}
+    return widths
 
 
 def _stretch(
@@ -334,7 +307,12 @@ def _stretch(
         widths[i] += room * widths[i] / total if total else room / len(open_)
 
 
+def _limits(track: Track) -> tuple[float, float]:
+    """Return the least and the most width of a track; the least has priority."""
+    most = inf if track.max_width is None else track.max_width
+    return track.min_width, max(most, track.min_width)
+
+
 def _clamp(track: Track, width: float) -> float:
-    if track.max_width is not None:
-        width = min(width, track.max_width)
-    return max(width, track.min_width)
+    least, most = _limits(track)
+    return min(max(width, least), most)
