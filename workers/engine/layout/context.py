@@ -13,11 +13,12 @@ every problem knows its page.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
 from workers.engine.fonts import Face, needs_extra_fonts
@@ -360,12 +361,15 @@ class PageCanvas:
 class FilledRectangle(NamedTuple):
     """The area being filled: its height, infinite for one as high as its content, and its columns.
 
-    `foot` is the distance from its lower edge to that of the paper, in points.
+    `foot` is the distance from its lower edge to that of the paper, in points. `page` is empty, with the
+    `values` of the page that the area is on.
     """
 
     height: float = inf
     columns: int = 1
     foot: float = 0.0
+    page: LaidOutPage = LaidOutPage(inf, inf)
+    values: PageValues = _ONLY_PAGE
 
 
 class LayoutContext(NamedTuple):
@@ -405,6 +409,10 @@ class LayoutContext(NamedTuple):
         if not isinstance(block, nodes.Break) and block.style.box.rotate % 180 == 90:
             return self.lay_out_rotated(self, block, region, resume)
         return self.layouts[type(block)](self, block, region, resume)
+
+    def dry_run(self, fragment: Fragment) -> DryRunCanvas:
+        """Return the canvas of a dry run of a fragment on the page that is filled."""
+        return trace(fragment, self.area.page, self.area.values)
 
     def measure(self, block: AnyBlock) -> tuple[float, float]:
         """Return the min-content and max-content outer widths of a block, in points (CSS Sizing 3)."""
@@ -549,7 +557,7 @@ class DryRunCanvas(PageCanvas):
 
     def __init__(self, page: LaidOutPage, values: PageValues) -> None:
         super().__init__(page, values=values)
-        self.items = _DiscardingList()
+        self.items = cast("list[Item]", deque(maxlen=0))  # which keeps nothing
         self.is_dry_run = True
         self.anchors: dict[str, float] = {}  # the distance of each from the top of the page
         self.floats: dict[Any, None] = {}  # in the order of their anchors
@@ -575,17 +583,3 @@ def trace(fragment: Fragment, page: LaidOutPage, values: PageValues) -> DryRunCa
     canvas = DryRunCanvas(page, values)
     fragment.draw(canvas, 0.0, 0.0)
     return canvas
-
-
-class _DiscardingList(list[Any]):
-    """A list that discards every item added to it."""
-
-    def append(self, _: object) -> None:
-        """Discard an item."""
-
-    def extend(self, _: Iterable[object]) -> None:
-        """Discard items."""
-
-    def __iadd__(self, _: Iterable[object]) -> Self:  # type: ignore[misc]
-        """Discard items."""
-        return self

@@ -283,9 +283,9 @@ def _update_running_content(
             continue
         values = numbers.values(plan, index)
         plan.running_content = after = paper.lay_out_running_content(context, master, values)
-        if master.header and abs(after.header_height - before.header_height) > EPSILON:
+        if master.header and abs(after.header.height - before.header.height) > EPSILON:
             moved.append(master.header.source)
-        if master.footer and abs(after.footer_height - before.footer_height) > EPSILON:
+        if master.footer and abs(after.footer.height - before.footer.height) > EPSILON:
             moved.append(master.footer.source)
     return moved
 

@@ -57,6 +57,12 @@ class ColumnsFragment(WholeFragment):
         """The distance from the top to the first baseline of the first column, in points."""
         return self.columns[0][1].first_baseline
 
+    @property
+    def bottom_margin_after(self) -> float:
+        """The bottom margin of the last block of the last column, in points."""
+        margin: float = getattr(self.columns[-1][1], "bottom_margin_after", 0.0)
+        return margin
+
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the columns, and a rule to the left of each but the leftmost."""
         canvas.report(self.problem)

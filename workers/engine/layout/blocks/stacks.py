@@ -381,40 +381,17 @@ def shared_top_margin(row: nodes.Row, width: float, *, is_first: bool = False) -
 
 
 def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> float:
-    """Return the collapsed bottom margin of a block, in points.
-
-    The extent of margins below a row depends on its layout, hence `fragment`.
-    """
-    if type(block) is nodes.Paragraph:
-        return _points(block.style.box.margin.bottom, width)
-    if isinstance(block, nodes.Break) or not _ends_in_row(block):
-        return _bottom_margin(block, width)
-    own = _points(block.style.box.margin.bottom, width)
-    inner = fragment.content if isinstance(fragment, BoxFragment) else fragment
-    if isinstance(inner, RowFragment | StackFragment):
-        return collapse_margins(own, inner.bottom_margin_after)
-    return _bottom_margin(block, width)
-
-
-def _ends_in_row(block: AnyBlock) -> bool:
-    if type(block) is not nodes.Row and type(block) is not nodes.Container:
-        return False
-    if not collapses_child_margins(block.style.box):
-        return False
-    if type(block) is nodes.Row:
-        return True
-    children = stacked_children(block)
-    return bool(children) and _ends_in_row(children[-1])
-
-
-def _bottom_margin(block: AnyBlock, width: float) -> float:
+    """Return the collapsed bottom margin of a block, in points: its own with that of its content."""
     if isinstance(block, nodes.Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
-    children = stacked_children(block)
-    if children and collapses_child_margins(block.style.box):
-        return collapse_margins(own, _bottom_margin(children[-1], width))
-    return own
+    if type(block) is not nodes.Row and not stacked_children(block):
+        return own
+    if not collapses_child_margins(block.style.box):
+        return own
+    inner = fragment.content if isinstance(fragment, BoxFragment) else fragment
+    within: float = getattr(inner, "bottom_margin_after", 0.0)
+    return collapse_margins(own, within)
 
 
 def collapse_margins(first: float, second: float) -> float:

@@ -27,7 +27,6 @@ from workers.engine.layout.blocks.stacks import PendingNote
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
-    DryRunCanvas,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -180,14 +179,9 @@ class FloatFiller:
     """Fills the areas of one flow on one page."""
 
     def __init__(
-        self,
-        context: LayoutContext,
-        dry_run: Callable[[Fragment], DryRunCanvas],
-        floats: FlowFloats,
-        notes: FootnoteFiller | None,
+        self, context: LayoutContext, floats: FlowFloats, notes: FootnoteFiller | None
     ) -> None:
         self.context = context
-        self.dry_run = dry_run
         self._floats = floats
         self._notes = notes
 
@@ -408,7 +402,7 @@ class AreaFill:
         for _ in range(MAX_NEW):
             if body is None:
                 break
-            found = self._state.dry_run(body)
+            found = self._state.context.dry_run(body)
             node = self._find_next(found.floats, body)
             if node is None:
                 break
@@ -481,7 +475,7 @@ class AreaFill:
             return False
         if any(self._state.precedes(other, node) for other in self._after.figures):
             return False
-        return set(self._placed.nodes) <= set(self._state.dry_run(trial).floats)
+        return set(self._placed.nodes) <= set(self._state.context.dry_run(trial).floats)
 
     def _place_last(self, body: Fragment | None) -> Fragment | None:
         """Place figures that wait below text that ends here, instead of alone in the next area."""
@@ -519,7 +513,7 @@ class AreaFill:
 
     def _let_rest_wait(self, body: Fragment) -> Fragment | None:
         """Defer the figures that are not placed; their sections end the text."""
-        new = self._find_new(self._state.dry_run(body).floats, body)
+        new = self._find_new(self._state.context.dry_run(body).floats, body)
         rest = [node for node in new if node not in self._after.figures]
         if not rest:
             return body
@@ -527,8 +521,8 @@ class AreaFill:
         self._before = before._replace(figures=waiting)
         shorter = self._fill_text()
         self._before = before
-        here = () if shorter is None else self._state.dry_run(shorter).floats
-        if not {*self._placed.nodes} & {*self._state.dry_run(body).floats} <= {*here}:
+        here = () if shorter is None else self._state.context.dry_run(shorter).floats
+        if not {*self._placed.nodes} & {*self._state.context.dry_run(body).floats} <= {*here}:
             # A figure that stands here would leave with its anchor, and be drawn twice.
             self._after = after._replace(figures=waiting)
             return body

@@ -28,7 +28,6 @@ from workers.engine.layout.blocks.stacks import (
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
-    DryRunCanvas,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -136,15 +135,9 @@ class _Trial(NamedTuple):
 class FootnoteFiller:
     """Fills the areas of one flow on one page."""
 
-    def __init__(
-        self,
-        context: LayoutContext,
-        footnotes: Footnotes,
-        dry_run: Callable[[Fragment], DryRunCanvas],
-    ) -> None:
+    def __init__(self, context: LayoutContext, footnotes: Footnotes) -> None:
         self._context = context
         self.footnotes = footnotes
-        self._dry_run = dry_run
 
     def fill(
         self,
@@ -232,7 +225,7 @@ class FootnoteFiller:
 
     def find_calls(self, fragment: Fragment) -> list[tuple[str, float]]:
         """Return the note calls in a fragment in order, each with the top of its line."""
-        anchors, known = self._dry_run(fragment).anchors, self.footnotes.by_call
+        anchors, known = self._context.dry_run(fragment).anchors, self.footnotes.by_call
         return [(name, y) for name, y in anchors.items() if name in known]
 
     def _sort_notes(self, trial: _Trial, pending: Sequence[PendingNote], width: float) -> _Trial:

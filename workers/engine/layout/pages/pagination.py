@@ -31,14 +31,12 @@ from workers.engine.layout.blocks.stacks import (
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
-    DryRunCanvas,
     FilledRectangle,
     Fragment,
     LayoutContext,
     Rectangle,
     Region,
     Resume,
-    trace,
 )
 from workers.engine.layout.pages.floats import (
     NO_FLOATS,
@@ -446,18 +444,15 @@ class _Paginator:
             inf if self.is_measuring else rectangle.height,
             1 if area is None else area.columns.count,
             plan.master.height - rectangle.y - rectangle.height,
+            make_page(plan.master),
+            self.page_numbers.values(plan, len(self.pages)),
         )
         context = self.context._replace(area=filled)
-
-        def dry_run(fragment: Fragment) -> DryRunCanvas:
-            values = self.page_numbers.values(plan, len(self.pages))
-            return trace(fragment, make_page(plan.master), values)
-
         notes = floats = None
         if self.footnotes is not None:
-            notes = FootnoteFiller(context, self.footnotes, dry_run)
+            notes = FootnoteFiller(context, self.footnotes)
         if self.has_floats:
-            floats = FloatFiller(context, dry_run, flow_progress.floating, notes)
+            floats = FloatFiller(context, flow_progress.floating, notes)
         fragment = fill_area(
             context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, notes, floats
         )
@@ -574,6 +569,6 @@ def _close(plan: PagePlan) -> None:
     used = [area.rectangle.y + used_height(area.fragment) for area in plan.filled_areas]
     content = max(used, default=page_area.y) - page_area.y + EPSILON
     master = plan.master
-    around = page_area.y + plan.running_content.footer_height + master.margin.bottom
+    around = page_area.y + plan.running_content.footer.height + master.margin.bottom
     height = min(around + max(content, _LEAST_CONTENT), master.height)
     plan.master = replace(master, height=height)

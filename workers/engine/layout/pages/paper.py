@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import cos, inf, radians, sin
-from typing import Final
+from typing import Final, NamedTuple
 
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import Findings, Severity
@@ -307,14 +307,14 @@ def _describe_ink(source: tuple[Source, ...], text: str) -> LayoutProblem:
 Families = Mapping[str, Mapping[Occurrence, PageMaster]]
 
 
-@dataclass(slots=True)
-class RunningContent:
-    """The laid-out header and footer of one page; heights include their outer margins."""
+_NOTHING: Final = StackFragment([], 0.0)
 
-    header: StackFragment | None = None
-    footer: StackFragment | None = None
-    header_height: float = 0.0
-    footer_height: float = 0.0
+
+class RunningContent(NamedTuple):
+    """The laid-out header and footer of one page, each with its outer margins; without one, a stack of nothing."""
+
+    header: StackFragment = _NOTHING
+    footer: StackFragment = _NOTHING
 
 
 @dataclass(slots=True)
@@ -474,11 +474,9 @@ def _lay_out_running_content(
     context: LayoutContext, master: PageMaster, values: PageValues
 ) -> RunningContent:
     region = Region(master.width - master.margin.left - master.margin.right, master.height)
-    header, footer = (
-        _lay_out_running_box(context, box, region, values) for box in (master.header, master.footer)
-    )
     return RunningContent(
-        header, footer, *(_outer_height(each, region.width) for each in (header, footer))
+        _lay_out_running_box(context, master.header, region, values),
+        _lay_out_running_box(context, master.footer, region, values),
     )
 
 
@@ -505,8 +503,8 @@ def find_page_area(plan: PagePlan) -> Rectangle:
     master, running = plan.master, plan.running_content
     width = master.width - master.margin.left - master.margin.right
     height = master.height - master.margin.top - master.margin.bottom
-    height -= running.header_height + running.footer_height
-    top = master.margin.top + running.header_height
+    height -= running.header.height + running.footer.height
+    top = master.margin.top + running.header.height
     return Rectangle(master.margin.left, top, max(width, 1.0), max(height, _least_height(master)))
 
 
@@ -523,13 +521,13 @@ def draw_running_content(canvas: PageCanvas, plan: PagePlan) -> None:
     master, running = plan.master, plan.running_content
     left = master.margin.left
     canvas.is_artifact = True
-    if running.header is not None:
-        running.header.draw(canvas, left, master.margin.top)
-    if running.footer is not None and master.footer is not None:
-        top = master.height - master.margin.bottom - running.footer_height
-        running.footer.draw(canvas, left, top)
-        if _inner_height(running.footer) > EPSILON:
-            canvas.footer = PrintedFooter(top + running.footer.height, master.footer.source)
+    running.header.draw(canvas, left, master.margin.top)
+    top = master.height - master.margin.bottom - running.footer.height
+    running.footer.draw(canvas, left, top)
+    inner = _inner_height(running.footer)
+    if master.footer is not None and inner > EPSILON:
+        bottom = top + running.footer.placed[0].y + inner
+        canvas.footer = PrintedFooter(bottom, master.footer.source)
     canvas.is_artifact = False
 
 
@@ -550,13 +548,13 @@ def check_room(canvas: PageCanvas, plan: PagePlan) -> None:
     master, running = plan.master, plan.running_content
     sides = ((master.header, running.header), (master.footer, running.footer))
     for box, fragment in sides:
-        if box is None or fragment is None:
+        if box is None:
             continue
         limit = box.max_height.resolve(master.height)
         if limit is not None and _inner_height(fragment) > limit + EPSILON:
             canvas.report(_too_tall(box, fragment, limit))
     margins = master.margin.top + master.margin.bottom
-    height = master.height - margins - running.header_height - running.footer_height
+    height = master.height - margins - running.header.height - running.footer.height
     least = _least_height(master)
     if height < least - EPSILON:
         sources = [box.source for box, _ in sides if box is not None]
@@ -585,10 +583,10 @@ def _too_tall(box: RunningBox, fragment: StackFragment, limit: float) -> LayoutP
 
 def _lay_out_running_box(
     context: LayoutContext, box: RunningBox | None, page: Region, values: PageValues
-) -> StackFragment | None:
+) -> StackFragment:
     """Lay out a header or footer; `page` has its width, and the height of the paper."""
     if box is None:
-        return None
+        return _NOTHING
     if not box.content.is_static:
         return _lay_out_evaluated(context, box, page, values)
     return context.memo.remember(
@@ -603,6 +601,10 @@ def _lay_out_evaluated(
     blocks = [_limit(block, limit) for block in box.content.evaluate(values)]
     fragment = lay_out_stack(context, blocks, Region(page.width))
     assert fragment is not None
+    if fragment.placed:  # a margin inside the box is no distance to the text of the page
+        last = fragment.placed[-1].block
+        assert isinstance(last, Container)
+        fragment.height += last.style.box.margin.bottom.resolve(page.width) or 0.0
     return fragment
 
 
@@ -618,12 +620,7 @@ def _limit(block: Block, limit: float | None) -> Block:
 
 def _inner_height(fragment: StackFragment) -> float:
     """Return the height of a header or footer without its margins."""
-    return fragment.height - fragment.placed[0].y if fragment.placed else 0.0
-
-
-def _outer_height(fragment: StackFragment | None, width: float) -> float:
-    if fragment is None or not fragment.placed:
+    if not fragment.placed:
         return 0.0
-    last = fragment.placed[-1].block
-    assert isinstance(last, Container)
-    return fragment.height + (last.style.box.margin.bottom.resolve(width) or 0.0)
+    first, last = fragment.placed[0], fragment.placed[-1]
+    return last.y + last.fragment.height - first.y
