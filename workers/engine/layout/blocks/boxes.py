@@ -79,14 +79,13 @@ def lay_out_box(
     if box.overflow is Overflow.SHRINK:
         return lay_out_shrunk(context, node, region, resume)
     used_box = resolve_box(context, box, region)
-    mark = destination_of(node)
-    if mark is not None and mark.outline is not None and context.references is not None:
-        mark = replace(mark, outline=_outline_of(node, context.references))
-    if used_box.is_plain and mark is None and not _is_containing_block(node):
+    outline = _outline_of(node, context.references)
+    is_target = node.id is not None or outline is not None
+    if used_box.is_plain and not is_target and not _is_containing_block(node):
         return content(context, node, region, resume)
     fragment = _lay_out_in_box(content, context, node, used_box, region, resume)
     if fragment is not None:
-        fragment.mark = mark
+        fragment.outline = outline
         set_background_image(context, fragment)
     return fragment
 
@@ -108,15 +107,6 @@ def set_background_image(context: LayoutContext, fragment: BoxFragment) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """The link destination and outline entry at the beginning of a block."""
-
-    id: str | None
-    level: int
-    outline: str | None
-
-
 class BoxNode(SourceNode, Protocol):
     """A node that generates a box."""
 
@@ -131,7 +121,7 @@ class BoxNode(SourceNode, Protocol):
 
 @dataclass(slots=True)
 class BoxFragment:
-    """A fragment of a box with its content."""
+    """A fragment of a box with its content; `outline` is the entry of a heading."""
 
     node: BoxNode
     used_box: UsedBox
@@ -139,7 +129,7 @@ class BoxFragment:
     height: float
     resume: Resume
     is_start: bool
-    mark: Destination | None = None
+    outline: str | None = None
     problem: LayoutProblem | None = None
     backdrop: display.Drawable | None = None
 
@@ -158,8 +148,8 @@ class BoxFragment:
         """Draw the box and its content."""
         used_box, box = self.used_box, self.used_box.box
         x += used_box.x
-        if self.mark is not None and self.is_start:
-            _add_destination(canvas, self.mark, x, y)
+        if self.is_start and not canvas.is_artifact:
+            self._add_destination(canvas, x, y)
         canvas.report(self.problem)
         turned = box.rotate % 360
         if turned or box.opacity < 1:
@@ -175,6 +165,15 @@ class BoxFragment:
         canvas.containing_block, canvas.is_rotated = before
         if turned or box.opacity < 1:
             canvas.items.append(display.Restore())
+
+    def _add_destination(self, canvas: PageCanvas, x: float, y: float) -> None:
+        node = self.node
+        if node.id is not None:
+            canvas.add_anchor(node.id, x, y)
+        if self.outline is not None and isinstance(node, Paragraph):
+            owner = None if canvas.structure is None else canvas.structure.current
+            level, page = _HEADINGS.get(node.role.value, 1), canvas.index - 1
+            canvas.outline.append(display.OutlineEntry(level, self.outline, page, y, owner))
 
     def _draw_box(self, canvas: PageCanvas, x: float, y: float) -> None:
         area = (x, y, self.used_box.width, self.height)
@@ -241,18 +240,11 @@ def with_own_width(used_box: UsedBox, width: float, region: Region) -> UsedBox:
     return replace(used_box, x=left, width=width)
 
 
-def destination_of(node: BoxNode) -> Destination | None:
-    """Return the destination of a node, None without `id` and outline."""
-    anchor = node.id
-    if isinstance(node, Paragraph) and node.outline is not None:
-        return Destination(anchor, _HEADINGS.get(node.role.value, 1), node.outline)
-    return Destination(anchor, 0, None) if anchor is not None else None
-
-
-def _outline_of(node: BoxNode, references: PageReferences) -> str | None:
-    """Return the outline entry of a heading with its references resolved."""
-    assert isinstance(node, Paragraph)
-    if node.extra is None or not node.extra.has_references:
+def _outline_of(node: BoxNode, references: PageReferences | None) -> str | None:
+    """Return the outline entry of a heading with its references resolved, None for other blocks."""
+    if not isinstance(node, Paragraph) or node.outline is None:
+        return None
+    if references is None or node.extra is None or not node.extra.has_references:
         return node.outline
     number = "" if node.extra.label is None else f"{node.extra.label.text} "
     text = remove_isolates(plain_text(references.resolve(node.inlines)))
@@ -545,17 +537,6 @@ def _inherited_overflow(used_box: UsedBox, outside: Overflow) -> Overflow:
     box = used_box.box
     is_own = box.overflow is not Overflow.ERROR or box.width.kind is not LengthKind.AUTO
     return box.overflow if is_own else outside
-
-
-def _add_destination(canvas: PageCanvas, mark: Destination, x: float, y: float) -> None:
-    if canvas.is_artifact:
-        return
-    if mark.id is not None:
-        canvas.add_anchor(mark.id, x, y)
-    if mark.outline is not None:
-        owner = None if canvas.structure is None else canvas.structure.current
-        page = canvas.index - 1
-        canvas.outline.append(display.OutlineEntry(mark.level, mark.outline, page, y, owner))
 
 
 def _default(value: float | None, other: float) -> float:

@@ -19,7 +19,6 @@ from workers.engine.layout.blocks.boxes import (
     BoxFragment,
     BoxNode,
     UsedBox,
-    destination_of,
     outer_widths,
     resolve_box,
     set_background_image,
@@ -326,7 +325,7 @@ def place_figure(
     height = content.height + used_box.insets.top + used_box.insets.bottom
     if height > region.height + EPSILON and not region.is_top:
         return None
-    fragment = BoxFragment(node, used_box, content, height, None, True, destination_of(node))
+    fragment = BoxFragment(node, used_box, content, height, None, True)
     set_background_image(context, fragment)
     if used_box.width > region.width + EPSILON:
         fragment.problem = context.too_wide(

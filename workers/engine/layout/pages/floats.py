@@ -11,8 +11,8 @@ figures of its own text are tried, so that layout ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -23,7 +23,6 @@ from workers.engine.layout.blocks.columns import (
     balance_columns,
     fill_columns,
 )
-from workers.engine.layout.blocks.stacks import PendingNote
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
@@ -58,10 +57,14 @@ _NO_LEVEL: Final = 7  # of a figure before the first heading
 
 
 class FlowFloats(NamedTuple):
-    """The figures of a flow that float: their order, and the heading that ends each one's section."""
+    """The figures of a flow that float: their order, and the heading that ends each one's section.
+
+    In columns, `around` are those that span them.
+    """
 
     order: Mapping[AnyBlock, int]
     ends: Mapping[Container, AnyBlock]
+    around: PlacedFloats | None = None
 
 
 NO_FLOATS: Final = FlowFloats({}, {})
@@ -169,81 +172,19 @@ def edge_of(node: Container) -> FloatTo:
 
 # --- areas -------------------------------------------------------------------------------
 
-# Fills the text of an area from a position on; figures around it are placed.
-FillText = Callable[
-    [LayoutContext, Region, stacks.StackResume | None, PlacedFloats], Fragment | None
-]
 
-
-class FloatFiller:
-    """Fills the areas of one flow on one page."""
-
-    def __init__(
-        self, context: LayoutContext, floats: FlowFloats, notes: FootnoteFiller | None
-    ) -> None:
-        self.context = context
-        self._floats = floats
-        self._notes = notes
-
-    def find_notes(self, fragment: Fragment) -> tuple[PendingNote, ...]:
-        """Return the notes called in a figure."""
-        return () if self._notes is None else pending_notes(self._notes.find_calls(fragment))
-
-    def precedes(self, one: AnyBlock, other: AnyBlock) -> bool:
-        """Return whether a figure stands before another in the document."""
-        order = self._floats.order
-        return order.get(one, 0) < order.get(other, 0)
-
-    def place(
-        self, placed: PlacedFloats, node: Container, to: FloatTo, width: float
-    ) -> tuple[PlacedFloats, Fragment]:
-        """Return the figures of an area with one more, and the fragment of this, which is never broken."""
-        is_below = to is FloatTo.BOTTOM
-        blocks = [each.block for each in (placed.bottoms if is_below else placed.tops).placed]
-        context = self.context._replace(places_floats=False)
-        stack = stacks.lay_out_stack(context, [*blocks, node], Region(width), collapses_top=True)
-        assert stack is not None
-        if is_below:
-            longer = replace(placed, bottoms=stack)
-        else:
-            longer = replace(placed, tops=stack, is_alone=to is FloatTo.PAGE)
-        return longer, stack.placed[-1].fragment
-
-    def context_of(self, waiting: Sequence[Container]) -> LayoutContext:
-        """Return the context of text that ends with the section of a waiting figure."""
-        ends = (self._floats.ends.get(node) for node in waiting)
-        section_ends = frozenset(end for end in ends if end is not None)
-        return self.context._replace(section_ends=section_ends)
-
-    def fill(
-        self,
-        _context: LayoutContext,
-        blocks: Sequence[AnyBlock],
-        region: Region,
-        resume: Resume,
-        *,
-        columns: ColumnLayout | None = None,
-        around: PlacedFloats | None = None,
-    ) -> Fragment | None:
-        """Fill an area, which has several columns if they are given.
-
-        It may be one of the columns that the figures `around` span.
-        """
-        notes = self._notes
-        fill_column = stacks.lay_out_stack if notes is None else notes.fill
-
-        def fill(
-            context: LayoutContext, inner: Region, at: Resume, placed: PlacedFloats
-        ) -> Fragment | None:
-            if columns is None:
-                return fill_column(context, blocks, inner, at)
-            in_column = partial(self.fill, around=placed)
-            return fill_balanced(context, blocks, columns, inner, at, in_column, notes)
-
-        spans_columns = columns is not None
-        return AreaFill(
-            *(self, blocks, region, resume, fill), spans_columns=spans_columns, around=around
-        ).fill()
+def fill_with_floats(
+    context: LayoutContext,
+    blocks: Sequence[AnyBlock],
+    region: Region,
+    resume: Resume,
+    *,
+    floats: FlowFloats,
+    notes: FootnoteFiller | None,
+    columns: ColumnLayout | None = None,
+) -> Fragment | None:
+    """Fill an area, or a column, with blocks and figures; it has several columns if they are given."""
+    return _AreaFill(context, blocks, region, resume, floats, notes, columns).fill()
 
 
 def fill_balanced(
@@ -294,30 +235,26 @@ _PAGE_BREAKS: Final = frozenset(("page", "left", "right"))
 _SECTION_BREAKS: Final = frozenset((*_PAGE_BREAKS, stacks.FLOAT_BREAK))
 
 
-class AreaFill:
-    """The filling of one area or column; `spans_columns` for the whole of an area with columns."""
+@dataclass(slots=True)
+class _AreaFill:
+    """The filling of one area or column; figures may span the `columns` of an area."""
 
-    def __init__(
-        self,
-        state: FloatFiller,
-        blocks: Sequence[AnyBlock],
-        region: Region,
-        resume: Resume,
-        fill: FillText,
-        *,
-        spans_columns: bool = False,
-        around: PlacedFloats | None = None,
-    ) -> None:
-        self._state = state
-        self._spans_columns = spans_columns
-        self._around = around  # the figures that span columns, of which this is one
-        self._region = region
-        self._start: stacks.StackResume | None = resume
-        self._over = stacks.StackResume(len(blocks), None, False)
-        self._fill = fill
+    _context: LayoutContext
+    _blocks: Sequence[AnyBlock]
+    _region: Region
+    _start: stacks.StackResume | None
+    _floats: FlowFloats
+    _notes: FootnoteFiller | None
+    _columns: ColumnLayout | None
+    _placed: PlacedFloats = field(init=False)
+    # What waits with the figures placed so far, before the text and after it.
+    _before: stacks.SetAside = field(init=False)
+    _after: stacks.SetAside = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without figures."""
         self._placed = PlacedFloats(stacks.StackFragment([], 0.0), stacks.StackFragment([], 0.0))
-        # What waits with the figures placed so far, before the text and after it.
-        self._before = self._after = stacks.aside_of(resume)
+        self._before = self._after = stacks.aside_of(self._start)
 
     def fill(self) -> Fragment | None:
         """Return the area with its text and figures, None where nothing of them fits."""
@@ -339,13 +276,30 @@ class AreaFill:
     def _accepts(self, node: Container) -> bool:
         """Return whether a figure stands here: across columns, or in one of them."""
         spans = node.floating is not None and node.floating.spans_columns
-        return spans if self._spans_columns else not spans or self._around is None
+        return spans if self._columns is not None else not spans or self._floats.around is None
+
+    def _precedes(self, one: AnyBlock, other: AnyBlock) -> bool:
+        """Return whether a figure stands before another in the document."""
+        order = self._floats.order
+        return order.get(one, 0) < order.get(other, 0)
+
+    def _place(self, node: Container, to: FloatTo) -> tuple[PlacedFloats, Fragment]:
+        """Return the figures of the area with one more, and the fragment of this, which is never broken."""
+        is_below, placed = to is FloatTo.BOTTOM, self._placed
+        blocks = [each.block for each in (placed.bottoms if is_below else placed.tops).placed]
+        context, region = self._context._replace(places_floats=False), Region(self._region.width)
+        stack = stacks.lay_out_stack(context, [*blocks, node], region, collapses_top=True)
+        assert stack is not None
+        if is_below:
+            longer = replace(placed, bottoms=stack)
+        else:
+            longer = replace(placed, tops=stack, is_alone=to is FloatTo.PAGE)
+        return longer, stack.placed[-1].fragment
 
     # --- figures of earlier areas -------------------------------------------------------------------
 
     def _place_waiting(self) -> None:
         """Place figures that wait, as many as fit one after the other."""
-        state = self._state
         while (waiting := self._before.figures) and self._accepts(waiting[0]):
             node = waiting[0]
             if self._is_below_columns(node):
@@ -353,11 +307,11 @@ class AreaFill:
             to = edge_of(node)
             if not self._placed.takes(to):
                 return
-            placed, fragment = state.place(self._placed, node, to, self._region.width)
+            placed, fragment = self._place(node, to)
             if placed.tops.height + placed.bottoms.height > self._region.height + EPSILON:
                 if self._placed or not self._region.is_top:
                     return
-                problem = state.context.too_tall(
+                problem = self._context.too_tall(
                     node.source, needed=fragment.height, available=self._region.height
                 )
                 placed = replace(placed, problems=(problem,))
@@ -366,12 +320,12 @@ class AreaFill:
 
     def _take(self, fragment: Fragment, waiting: tuple[Container, ...]) -> stacks.SetAside:
         """Return what waits before the text once a figure is placed, whose notes are called here."""
-        notes = (*self._before.notes, *self._state.find_notes(fragment))
-        return self._before._replace(notes=notes, figures=waiting)
+        called = () if self._notes is None else pending_notes(self._notes.find_calls(fragment))
+        return self._before._replace(notes=(*self._before.notes, *called), figures=waiting)
 
     def _is_held(self) -> bool:
         """Return whether the text waits for figures; around columns, they are filled with these."""
-        return bool(self._before.held_break) and not (self._spans_columns and self._before.figures)
+        return bool(self._before.held_break) and (self._columns is None or not self._before.figures)
 
     def _has_little_room(self) -> bool:
         if not self._placed or (self._start is not None and self._is_over(self._start)):
@@ -389,20 +343,33 @@ class AreaFill:
         is_top = region.is_top and not self._placed
         top = None if region.top is None else region.top + above
         inner = Region(region.width, max(height, 0.0), is_top, bottom, top=top)
-        context, before = self._state.context_of(self._before.figures), self._before
+        before = self._before
         start = stacks.set_aside(self._start, before, stacks.StackResume(0, None, True))
-        body = self._fill(context, inner, start, self._placed)
+        body = self._lay_out(inner, start)
         after = before if body is None else stacks.aside_of(body.resume)
         # Figures wait beside a text; columns place them or find others.
-        self._after = after if self._spans_columns else before._replace(notes=after.notes)
+        self._after = before._replace(notes=after.notes) if self._columns is None else after
         return body
+
+    def _lay_out(self, region: Region, at: stacks.StackResume | None) -> Fragment | None:
+        """Lay out text that ends with the section of a waiting figure."""
+        ends = (self._floats.ends.get(node) for node in self._before.figures)
+        section_ends = frozenset(end for end in ends if end is not None)
+        context, notes = self._context._replace(section_ends=section_ends), self._notes
+        if self._columns is None:
+            fill = stacks.lay_out_stack if notes is None else notes.fill
+            return fill(context, self._blocks, region, at)
+        in_column = partial(
+            fill_with_floats, floats=self._floats._replace(around=self._placed), notes=notes
+        )
+        return fill_balanced(context, self._blocks, self._columns, region, at, in_column, notes)
 
     def _place_new(self, body: Fragment | None) -> Fragment | None:
         """Place figures of this area while their anchors stay in it; return the text around them."""
         for _ in range(MAX_NEW):
             if body is None:
                 break
-            found = self._state.context.dry_run(body)
+            found = self._context.dry_run(body)
             node = self._find_next(found.floats, body)
             if node is None:
                 break
@@ -431,7 +398,7 @@ class AreaFill:
         nothing may go.
         """
         known = self._placed, self._before, self._after
-        self._placed, fragment = self._state.place(self._placed, node, to, self._region.width)
+        self._placed, fragment = self._place(node, to)
         self._before = self._take(fragment, self._before.figures if waiting is None else waiting)
         trial = self._fill_text()
         is_cut = trial is not None and least is not None and self._is_cut(trial, least)
@@ -448,34 +415,34 @@ class AreaFill:
     def _find_new(self, anchors: Iterable[Container], body: Fragment) -> list[Container]:
         """Return the figures of a text that are not placed."""
         placed = {*self._placed.nodes, *_figures_in(body)}
-        if self._around is not None:
-            placed.update(self._around.nodes)
+        if self._floats.around is not None:
+            placed.update(self._floats.around.nodes)
         return [node for node in anchors if node not in placed]
 
     def _keeps_order(self, node: Container, to: FloatTo, body: Fragment) -> bool:
         if to is FloatTo.PAGE or not self._placed.takes(to):
             return False
-        if not self._spans_columns:
+        if self._columns is None:
             return not self._is_below_columns(node)
         # Figures in the columns stand below one at the top, and above one at the bottom.
-        is_first = not any(self._state.precedes(one, node) for one in _figures_in(body))
+        is_first = not any(self._precedes(one, node) for one in _figures_in(body))
         return to is FloatTo.BOTTOM or is_first
 
     def _is_below_columns(self, node: Container) -> bool:
         """Return whether an earlier figure stands below the column."""
-        if self._around is None:
+        if self._floats.around is None:
             return False
-        bottoms = self._around.bottoms.placed
-        return any(self._state.precedes(other.block, node) for other in bottoms)
+        bottoms = self._floats.around.bottoms.placed
+        return any(self._precedes(other.block, node) for other in bottoms)
 
     def _holds(self, trial: Fragment, node: Container) -> bool:
         """Return whether the text has the anchors of its figures, and none before `node` waits."""
         above, below = self._heights(self._placed)
         if above + trial.height + below > self._region.height + EPSILON:
             return False
-        if any(self._state.precedes(other, node) for other in self._after.figures):
+        if any(self._precedes(other, node) for other in self._after.figures):
             return False
-        return set(self._placed.nodes) <= set(self._state.context.dry_run(trial).floats)
+        return set(self._placed.nodes) <= set(self._context.dry_run(trial).floats)
 
     def _place_last(self, body: Fragment | None) -> Fragment | None:
         """Place figures that wait below text that ends here, instead of alone in the next area."""
@@ -489,7 +456,7 @@ class AreaFill:
             if not self._keeps_order(node, FloatTo.BOTTOM, body):
                 break
             # Those around columns are found by filling these again.
-            left = None if self._spans_columns else rest
+            left = rest if self._columns is None else None
             trial = self._try(node, FloatTo.BOTTOM, waiting=left, least=body)
             if trial is None:
                 break
@@ -502,8 +469,13 @@ class AreaFill:
         is_over = body.resume is None or self._is_over(body.resume)
         return is_over or bool(self._after.held_break) or body.forced in _SECTION_BREAKS
 
+    @property
+    def _over(self) -> stacks.StackResume:
+        """The position behind the last block."""
+        return stacks.StackResume(len(self._blocks), None, False)
+
     def _is_over(self, at: stacks.StackResume) -> bool:
-        return at.child >= self._over.child
+        return at.child >= len(self._blocks)
 
     def _is_cut(self, trial: Fragment, body: Fragment) -> bool:
         """Return whether a trial has less text than there was before."""
@@ -513,7 +485,7 @@ class AreaFill:
 
     def _let_rest_wait(self, body: Fragment) -> Fragment | None:
         """Defer the figures that are not placed; their sections end the text."""
-        new = self._find_new(self._state.context.dry_run(body).floats, body)
+        new = self._find_new(self._context.dry_run(body).floats, body)
         rest = [node for node in new if node not in self._after.figures]
         if not rest:
             return body
@@ -521,8 +493,8 @@ class AreaFill:
         self._before = before._replace(figures=waiting)
         shorter = self._fill_text()
         self._before = before
-        here = () if shorter is None else self._state.context.dry_run(shorter).floats
-        if not {*self._placed.nodes} & {*self._state.context.dry_run(body).floats} <= {*here}:
+        here = () if shorter is None else self._context.dry_run(shorter).floats
+        if not {*self._placed.nodes} & {*self._context.dry_run(body).floats} <= {*here}:
             # A figure that stands here would leave with its anchor, and be drawn twice.
             self._after = after._replace(figures=waiting)
             return body

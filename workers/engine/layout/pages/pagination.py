@@ -40,9 +40,9 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.pages.floats import (
     NO_FLOATS,
-    FloatFiller,
     FlowFloats,
     fill_balanced,
+    fill_with_floats,
     find_floats,
 )
 from workers.engine.layout.pages.footnotes import FootnoteFiller, used_height
@@ -99,7 +99,7 @@ def fill_area(
     rectangle: Rectangle,
     resume: Resume,
     notes: FootnoteFiller | None = None,
-    floats: FloatFiller | None = None,
+    floats: FillFunction | None = None,
 ) -> Fragment:
     """Fill an area with blocks from a resume position.
 
@@ -110,14 +110,14 @@ def fill_area(
     region = Region(width, height, True, bottom, top=0.0)
     fill: FillFunction = lay_out_stack if notes is None else notes.fill
     if floats is not None:
-        fill = floats.fill
+        fill = floats
     fragment: Fragment | None
     if area is None or (area.overflow is None and area.columns.count == 1):
         fragment = fill(context, blocks, region, resume)
     elif area.overflow is not None:
         fragment = _fill_clipped(context, blocks, area, area.overflow, rectangle, resume, notes)
     elif floats is not None:
-        fragment = floats.fill(context, blocks, region, resume, columns=area.columns)
+        fragment = floats(context, blocks, region, resume, columns=area.columns)
     else:
         fragment = fill_balanced(context, blocks, area.columns, region, resume, fill, notes)
     assert fragment is not None
@@ -452,7 +452,7 @@ class _Paginator:
         if self.footnotes is not None:
             notes = FootnoteFiller(context, self.footnotes)
         if self.has_floats:
-            floats = FloatFiller(context, flow_progress.floating, notes)
+            floats = partial(fill_with_floats, floats=flow_progress.floating, notes=notes)
         fragment = fill_area(
             context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, notes, floats
         )
