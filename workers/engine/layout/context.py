@@ -146,10 +146,14 @@ class UnbrokenFragment(WholeFragment):
 
 @dataclass(slots=True)
 class DrawnFragment(UnbrokenFragment):
-    """A fragment that a function draws, given a canvas and its upper left corner."""
+    """A fragment that a function draws, given a canvas and its upper left corner.
+
+    `foot_height` is how much of the lower end of its area it covers, in points.
+    """
 
     draw: Callable[[PageCanvas, float, float], None]
     height: float = 0.0
+    foot_height: float = 0.0
 
 
 _WIDTHS: Final[Kind[AnyBlock, tuple[float, float]]] = Kind(Lifetime.WIDTHS)

@@ -7,7 +7,7 @@ the foot of the paper takes the rest of its area, and is drawn below it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any, Final
@@ -26,11 +26,10 @@ from workers.engine.layout.context import (
     Rectangle,
     Region,
     Resume,
-    UnbrokenFragment,
     format_mm,
     shorten_value,
 )
-from workers.engine.layout.display import LaidOutPage, Stroke
+from workers.engine.layout.display import Stroke
 from workers.engine.syntax.address_windows import AddressWindow
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, PageFoot, Position, Source
@@ -270,65 +269,49 @@ def lay_out_rotated(
 _MIN_GAP: Final = mm(3)  # above the box, free for the scissors on its upper edge
 
 
-@dataclass(slots=True)
-class FootFragment(UnbrokenFragment):
-    """A box at the foot of the paper; `height` is what it takes of its area.
-
-    `width` is that of the paper it needs, `foot_height` how much of the lower end of its area it
-    covers with its upper margin.
-    """
-
-    content: Fragment
-    width: float
-    height: float
-    foot_height: float
-    chain: tuple[Source, ...]
-    problem: LayoutProblem | None
-
-    def draw(self, canvas: PageCanvas, _x: float, _y: float) -> None:
-        """Draw the box at the lower left corner of the paper."""
-        page = canvas.page
-        if self.problem is not None:
-            canvas.report(self.problem)
-        elif page.width < inf and abs(page.width - self.width) > EPSILON:
-            canvas.report(_describe_width(self, page.width))
-        footer = canvas.footer
-        if footer is not None and footer.bottom > self._top(page) + EPSILON:
-            canvas.report(_describe_footer(self, footer))
-        self.content.draw(canvas, 0.0, self._top(page))
-
-    def _top(self, page: LaidOutPage) -> float:
-        return page.height - self.content.height
-
-
 def lay_out_foot(
     context: LayoutContext, node: PageFoot, region: Region, _resume: Resume
 ) -> Fragment | None:
-    """Lay out a box at the foot of the paper; None if too little of the area is left."""
+    """Lay out a box at the lower left corner of the paper; None if too little of the area is left.
+
+    It takes the rest of its area, of which it covers the lower end with its upper margin.
+    """
     (box,) = node.children
-    width = box.style.box.width.value
+    width, chain = box.style.box.width.value, context.chain(node.source)
     content = context.lay_out(box, Region(width))
     assert content is not None
     gap = 0.0 if region.is_top else max(box.style.box.margin.top.value, _MIN_GAP)
     needed = max(content.height + gap - context.area.foot, 0.0)
     problem = None
     if context.area.columns > 1:
-        problem = _describe_columns(context.chain(node.source))
+        problem = _describe_columns(chain)
     elif region.height + EPSILON < needed:
         if not region.is_top:
             return None
         problem = context.too_tall(node.source, needed=needed, available=region.height)
+
+    def draw(canvas: PageCanvas, _x: float, _y: float) -> None:
+        """Draw the box, and report what of the paper it needs but does not have."""
+        page, footer = canvas.page, canvas.footer
+        top = page.height - content.height
+        if problem is None and page.width < inf and abs(page.width - width) > EPSILON:
+            canvas.report(_describe_width(width, page.width, chain))
+        canvas.report(problem)
+        if footer is not None and footer.bottom > top + EPSILON:
+            canvas.report(_describe_footer(content.height, footer, chain))
+        content.draw(canvas, 0.0, top)
+
     height = needed if region.height == inf else max(region.height, 0.0)
-    return FootFragment(content, width, height, needed, context.chain(node.source), problem)
+    return DrawnFragment(draw, height, needed)
 
 
-def _describe_width(fragment: FootFragment, width: float) -> LayoutProblem:
+def _describe_width(needed: float, width: float, chain: tuple[Source, ...]) -> LayoutProblem:
     return LayoutProblem(
         code="qr-bill-paper",
-        message=f"A `qr-bill` needs paper {format_mm(fragment.width)} wide, "
+        message=f"A `qr-bill` needs paper {format_mm(needed)} wide, "
         f"this page is {format_mm(width)} wide",
         advice='Put it on a page of size="A4".',
-        chain=fragment.chain,
+        chain=chain,
     )
 
 
@@ -341,11 +324,13 @@ def _describe_columns(chain: tuple[Source, ...]) -> LayoutProblem:
     )
 
 
-def _describe_footer(fragment: FootFragment, footer: PrintedFooter) -> LayoutProblem:
+def _describe_footer(
+    height: float, footer: PrintedFooter, chain: tuple[Source, ...]
+) -> LayoutProblem:
     return LayoutProblem(
         code="qr-bill-footer",
         message=f"The `footer` of the page prints on a `qr-bill`, which takes the lowest "
-        f"{format_mm(fragment.content.height)} of the paper",
+        f"{format_mm(height)} of the paper",
         advice='Leave it empty where the bill stands, such as with <page on="last"><footer/></page>.',
-        chain=(*fragment.chain, footer.source),
+        chain=(*chain, footer.source),
     )
