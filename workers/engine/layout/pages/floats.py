@@ -29,17 +29,10 @@ from workers.engine.layout.context import (
     Fragment,
     LayoutContext,
     LayoutProblem,
-    PageCanvas,
     Region,
     Resume,
-    WholeFragment,
 )
-from workers.engine.layout.pages.footnotes import (
-    FootnoteFiller,
-    FootnoteFragment,
-    pending_notes,
-    used_height,
-)
+from workers.engine.layout.pages.footnotes import AreaFragment, FootnoteFiller, pending_notes
 from workers.engine.tree.nodes import (
     ColumnLayout,
     Container,
@@ -100,42 +93,6 @@ def _walk(blocks: Sequence[AnyBlock]) -> Iterator[Container | Paragraph]:
                 yield block
             case _:
                 pass
-
-
-# --- placed figures ----------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class FloatingFragment(WholeFragment):
-    """The content of an area with figures above and below it; `used_height` is theirs together.
-
-    Figures have their distances from the top.
-    """
-
-    floats: Sequence[tuple[float, stacks.PlacedFragment]]
-    body: Fragment | None
-    body_top: float
-    height: float
-    used_height: float
-    resume: Resume
-    forced: str
-    problems: tuple[LayoutProblem, ...] = ()
-
-    @property
-    def first_baseline(self) -> float | None:
-        """The distance from the top to the first baseline of the content, in points."""
-        baseline = None if self.body is None else self.body.first_baseline
-        return None if baseline is None else self.body_top + baseline
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the content, then the figures, whose anchors have been drawn by then."""
-        for problem in self.problems:
-            canvas.report(problem)
-        if self.body is not None:
-            self.body.draw(canvas, x, y + self.body_top)
-        for top, (_, offset, fragment, node, _) in self.floats:
-            with canvas.part(node, "Div"):
-                fragment.draw(canvas, x, y + top + offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +165,7 @@ def fill_balanced(
         filled.resume.aside != stacks.NOTHING or filled.forced not in _PAGE_BREAKS
     ):
         return filled
-    if any(isinstance(column, FloatingFragment) for _, column in filled.columns):
+    if _figures_in(filled):
         return filled
 
     def try_height(height: float) -> ColumnsFragment | None:
@@ -223,7 +180,7 @@ def fill_balanced(
 
 def _text_height(fragment: Fragment) -> float:
     """Return the height of the text of a column, without its notes."""
-    if not isinstance(fragment, FootnoteFragment):
+    if not isinstance(fragment, AreaFragment):
         return fragment.height
     return 0.0 if fragment.body is None else fragment.body.height
 
@@ -523,13 +480,20 @@ class _AreaFill:
         lower_edge = height - bottoms.height
         if bottoms.placed:
             lower_edge -= stacks.foot_height_of(body)
-            if isinstance(body, FootnoteFragment):  # its notes are below the figures
-                body = replace(body, height=body.height + below)
         floats = [(0.0, each) for each in tops.placed]
         floats += [(lower_edge, each) for each in bottoms.placed]
-        used = above + below + (0.0 if body is None else used_height(body))
-        problems = self._placed.problems
-        return FloatingFragment(floats, body, above, height, used, resume, forced, problems)
+        # The notes of a text are below the figures around it.
+        text = body if isinstance(body, AreaFragment) else AreaFragment(body, height, resume)
+        return replace(
+            text,
+            height=height,
+            resume=resume,
+            forced=forced,
+            problems=(*text.problems, *self._placed.problems),
+            floats=floats,
+            body_top=above,
+            around=above + below,
+        )
 
     def _heights(self, placed: PlacedFloats) -> tuple[float, float]:
         """Return the heights that figures take at the top and at the bottom, with the gap to the text."""
@@ -545,5 +509,5 @@ class _AreaFill:
 def _figures_in(body: Fragment) -> list[AnyBlock]:
     """Return the figures placed in the columns of a text."""
     columns = body.columns if isinstance(body, ColumnsFragment) else ()
-    areas = [area for _, area in columns if isinstance(area, FloatingFragment)]
+    areas = [area for _, area in columns if isinstance(area, AreaFragment)]
     return [placed.block for area in areas for _, placed in area.floats]

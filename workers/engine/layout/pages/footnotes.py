@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import (
     PendingNote,
+    PlacedFragment,
     SetAside,
     StackFragment,
     StackResume,
@@ -46,54 +47,75 @@ _MAX_EMPTY_SHARE: Final = 0.1  # of an area: not more is left empty to keep a no
 _MIN_LINES: Final = 2  # of a note before it is split
 
 
-@dataclass(slots=True)
-class FootnoteFragment(WholeFragment):
-    """The content of an area with notes at its bottom, as high as the area."""
+class PlacedNotes(NamedTuple):
+    """The notes at the bottom of an area, below their rule."""
 
-    body: Fragment | None
-    note_stack: StackFragment | None
+    stack: StackFragment
     footnotes: Footnotes
     width: float
-    height: float
-    resume: Resume
-    forced: str = ""
-    problem: LayoutProblem | None = None
 
     @property
-    def first_baseline(self) -> float | None:
-        """The distance from the top to the first baseline of the content, in points."""
-        return None if self.body is None else self.body.first_baseline
+    def height(self) -> float:
+        """The height of the notes with the rule and its margins, in points."""
+        return rule_height(self.footnotes, self.width) + self.stack.height
 
-    @property
-    def foot_height(self) -> float:
-        """The height of the notes with the rule and its margins, and of what is below, in points."""
-        below = foot_height_of(self.body)
-        if self.note_stack is None:
-            return below
-        return rule_height(self.footnotes, self.width) + self.note_stack.height + below
-
-    @property
-    def used_height(self) -> float:
-        """The height of content and notes without the space between them, in points."""
-        above = 0.0 if self.body is None else self.body.height
-        return above + self.foot_height - foot_height_of(self.body)
-
-    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
-        """Draw the content, the rule and the notes."""
-        canvas.report(self.problem)
-        if self.body is not None:
-            self.body.draw(canvas, x, y)
-        if self.note_stack is None:
-            return
-        top = y + self.height - foot_height_of(self.body) - self.note_stack.height
-        style = self.footnotes.rule
+    def draw(self, canvas: PageCanvas, x: float, bottom: float) -> None:
+        """Draw the rule and the notes, which end at a height of the page."""
+        top, style = bottom - self.stack.height, self.footnotes.rule
         border = style.box.border.top
         width = style.box.width.resolve(self.width)
         width = self.width if width is None else min(width, self.width)
         left = x + self.width - width if style.paragraph.is_rtl else x
         middle = top - (style.box.margin.bottom.resolve(self.width) or 0.0) - border.width / 2
         draw_border(canvas.items, border, (left, middle), (left + width, middle), None)
-        self.note_stack.draw(canvas, x, top)
+        self.stack.draw(canvas, x, top)
+
+
+@dataclass(slots=True)
+class AreaFragment(WholeFragment):
+    """The content of an area, with notes at its bottom and figures around it.
+
+    Figures have their distances from the top, and take `around` points with the gaps beside the content.
+    """
+
+    body: Fragment | None
+    height: float
+    resume: Resume
+    forced: str = ""
+    problems: tuple[LayoutProblem, ...] = ()
+    notes: PlacedNotes | None = None
+    floats: Sequence[tuple[float, PlacedFragment]] = ()
+    body_top: float = 0.0
+    around: float = 0.0
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline of the content, in points."""
+        baseline = None if self.body is None else self.body.first_baseline
+        return None if baseline is None else self.body_top + baseline
+
+    @property
+    def foot_height(self) -> float:
+        """The height of the notes, and of what is below, in points."""
+        return (0.0 if self.notes is None else self.notes.height) + foot_height_of(self.body)
+
+    @property
+    def used_height(self) -> float:
+        """The height of content, notes and figures without the space between them, in points."""
+        above = 0.0 if self.body is None else self.body.height
+        return self.around + above + (0.0 if self.notes is None else self.notes.height)
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the content, the notes, and the figures, whose anchors have been drawn by then."""
+        for problem in self.problems:
+            canvas.report(problem)
+        if self.body is not None:
+            self.body.draw(canvas, x, y + self.body_top)
+        if self.notes is not None:
+            self.notes.draw(canvas, x, y + self.height - foot_height_of(self.body))
+        for top, (_, offset, fragment, node, _) in self.floats:
+            with canvas.part(node, "Div"):
+                fragment.draw(canvas, x, y + top + offset)
 
 
 def used_height(fragment: Fragment) -> float:
@@ -171,15 +193,9 @@ class FootnoteFiller:
             trial = self._sort_notes(trial, pending, region.width)
         if trial.note_stack is None and not trial.rest:
             return trial.body
-        return FootnoteFragment(
-            trial.body,
-            trial.note_stack,
-            self.footnotes,
-            region.width,
-            region.height,
-            set_aside(trial.body.resume, SetAside(trial.rest), over),
-            trial.body.forced,
-        )
+        at = set_aside(trial.body.resume, SetAside(trial.rest), over)
+        notes = self._at_bottom(trial.note_stack, region.width)
+        return AreaFragment(trial.body, region.height, at, trial.body.forced, notes=notes)
 
     def fill_clipped(
         self,
@@ -207,12 +223,14 @@ class FootnoteFiller:
             body = fill_to(height - reserved)
         if note_stack is None and body is not None:
             return body
-        fragment = FootnoteFragment(body, note_stack, self.footnotes, width, height, None)
+        fragment = AreaFragment(body, height, None, notes=self._at_bottom(note_stack, width))
         if need > reserved + EPSILON:
-            fragment.problem = self._too_high(
-                self.footnotes.by_call[notes[-1].call], need, reserved
-            )
+            note = self.footnotes.by_call[notes[-1].call]
+            fragment.problems = (self._too_high(note, need, reserved),)
         return fragment
+
+    def _at_bottom(self, note_stack: StackFragment | None, width: float) -> PlacedNotes | None:
+        return None if note_stack is None else PlacedNotes(note_stack, self.footnotes, width)
 
     def _too_high(self, note: Note, need: float, room: float) -> LayoutProblem:
         return LayoutProblem(
@@ -264,7 +282,8 @@ class FootnoteFiller:
         note_stack, rest = self.lay_out_notes(pending, region.width, room, is_top=True)
         assert note_stack is not None
         at = resume._replace(aside=SetAside(rest))
-        return FootnoteFragment(None, note_stack, self.footnotes, region.width, region.height, at)
+        notes = self._at_bottom(note_stack, region.width)
+        return AreaFragment(None, region.height, at, notes=notes)
 
 
 class _HeightSearch:
