@@ -78,6 +78,7 @@ def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
         accepted = _accepted_values(kind, str(error))
         told = str(error).replace("Object missing required", "missing required")
         told = told.replace("Object contains unknown", "unknown").replace("`float`", "`number`")
+        told = told.replace(r"\\", "\\")  # a pattern is quoted as in Python
         raise ServiceError(400, f"Invalid {what}: {told}{accepted}.") from error
     except (ValueError, RecursionError) as error:
         raise _invalid(error) from error

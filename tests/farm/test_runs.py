@@ -548,6 +548,7 @@ def test_a_plan_has_a_hundred_tags_which_are_deleted_with_it(caller):
     ("plan", "told"),
     [
         ({"weight": {}}, "Invalid plan: missing required field `sheet` - at `$.weight`."),
+        ({"sort": ["a..b"]}, r"regex '^-?[^.\x00-\x1f]{1,100}"),
         ({"pages": 1}, "pages"),
         ({"split": {"by_hand": [{"value": "n"}]}}, "split.by_hand on n has no one_of"),
         ({"weight": {"sheet": 5, "paper": {"card": 9}}}, "unknown field `card`"),
