@@ -54,12 +54,12 @@ LIMITS: Final = {
 
 
 @dataclass(slots=True)
-class _NamedButtons:
-    """The radio buttons of one name: their values, and whether one of them is checked."""
+class _NamedFields:
+    """The fields of one name: the first, and the values of all, of which one may be checked."""
 
-    is_interactive: bool
-    values: set[str] = field(default_factory=set)
-    has_checked: bool = False
+    first: FormField
+    values: set[str]
+    has_checked: bool
 
 
 @dataclass(slots=True)
@@ -68,52 +68,41 @@ class FormFieldRegistry:
 
     has_interactive: bool = False
     signatures: list[str] = field(default_factory=list)  # the names of fields that can be signed
-    _names: set[str] = field(default_factory=set)
-    _groups: dict[str, _NamedButtons] = field(default_factory=dict)
+    _names: dict[str, _NamedFields] = field(default_factory=dict)
 
     def add(self, node: FormField, findings: Findings) -> None:
         """Register a field; one whose name is taken is reported."""
         self.has_interactive = self.has_interactive or node.is_interactive
         if node.kind is FieldKind.SIGNATURE and node.is_interactive:
             self.signatures.append(node.name)
-        if node.kind is FieldKind.RADIO:
-            self._add_radio(node, findings)
-        elif node.name in self._names or node.name in self._groups:
-            self._report(
-                node,
-                findings,
-                f'The field name "{node.name}" is given twice. In a loop, a name needs an expression, '
-                'such as name="amount-{{ loop.index }}"',
-            )
-        else:
-            self._names.add(node.name)
-
-    def _add_radio(self, node: FormField, findings: Findings) -> None:
-        if node.name in self._names:
-            message = f'The field name "{node.name}" belongs to a field that is not a radio button'
-            self._report(node, findings, message)
+        known = self._names.get(node.name)
+        if known is None:
+            self._names[node.name] = _NamedFields(node, {node.value}, node.is_checked)
             return
-        group = self._groups.setdefault(node.name, _NamedButtons(node.is_interactive))
-        if node.is_interactive is not group.is_interactive:
-            message = f'The radio buttons "{node.name}" are interactive only in part; give all of them the same `interactive`'
-        elif node.value in group.values:
-            message = f'The group "{node.name}" has two radio buttons of the value "{node.value}"'
-        elif node.is_checked and group.has_checked:
-            message = (
-                f'The group "{node.name}" has two radio buttons that are checked; accepted is one'
-            )
-        else:
-            message = ""
-        group.values.add(node.value)
-        group.has_checked = group.has_checked or node.is_checked
-        if message:
-            self._report(node, findings, message)
+        if message := _find_conflict(node, known):
+            source = node.source
+            message = f"{message}{describe_loops(source.loop)}"
+            findings.error("duplicate-field", message, source.location)
+        known.values.add(node.value)
+        known.has_checked = known.has_checked or node.is_checked
 
-    def _report(self, node: FormField, findings: Findings, message: str) -> None:
-        source = node.source
-        findings.error(
-            "duplicate-field", f"{message}{describe_loops(source.loop)}", source.location
+
+def _find_conflict(node: FormField, known: _NamedFields) -> str:
+    """Return why a field cannot have a name that others have, empty for a radio button beside others."""
+    if node.kind is not FieldKind.RADIO:
+        return (
+            f'The field name "{node.name}" is given twice. In a loop, a name needs an expression, '
+            'such as name="amount-{{ loop.index }}"'
         )
+    if known.first.kind is not FieldKind.RADIO:
+        return f'The field name "{node.name}" belongs to a field that is not a radio button'
+    if node.is_interactive is not known.first.is_interactive:
+        return f'The radio buttons "{node.name}" are interactive only in part; give all of them the same `interactive`'
+    if node.value in known.values:
+        return f'The group "{node.name}" has two radio buttons of the value "{node.value}"'
+    if node.is_checked and known.has_checked:
+        return f'The group "{node.name}" has two radio buttons that are checked; accepted is one'
+    return ""
 
 
 # Bar codes take some 3 µs a character to encode and draw. A row of data that becomes one has at

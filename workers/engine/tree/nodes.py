@@ -8,7 +8,7 @@ nodes. Pages and the whole document are in tree/document.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
 from typing import ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
@@ -226,10 +226,11 @@ class ParagraphExtras:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StyledNode:
-    """A node made from an element, in a style."""
+    """A node made from an element, in a style. `id` is its anchor, which its element may state."""
 
     source: Source
     style: Style
+    id: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,7 +329,6 @@ class PageFoot(StyledNode):
     role: ClassVar[Role] = Role.DIV
 
     children: tuple[Container]
-    id: str | None = None  # `id` of an element belongs to its container
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -343,7 +343,6 @@ class Row(StyledNode):
     children: tuple[Block, ...]
     gap: float
     align: str  # normal, start, center, end, stretch, baseline
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -363,7 +362,6 @@ class Grid(StyledNode):
     row_gap: float
     skip: int = 0
     fills_columns: bool = False
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -374,7 +372,6 @@ class ListItem(StyledNode):
 
     marker: str
     children: tuple[Block, ...]
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -384,7 +381,6 @@ class ListBlock(StyledNode):
     role: ClassVar[Role] = Role.LIST
 
     children: tuple[ListItem, ...]
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -394,7 +390,6 @@ class Rule(StyledNode):
     role: ClassVar[Role] = Role.ARTIFACT  # a separator (ISO 32000-2, 14.8.2.2)
 
     border: Border
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -410,7 +405,6 @@ class Image(StyledNode):
     alt: str
     fit: str  # contain, cover, fill, none
     is_optional: bool
-    id: str | None = None
     position: tuple[Length, Length] = (CENTER, CENTER)
     fallback: Container | None = None
 
@@ -454,7 +448,6 @@ class Chart(StyledNode):
     is_hatched: bool = False
     shows_values: bool = False
     gauge: float | None = None
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -478,7 +471,6 @@ class FormField(StyledNode):
     max_length: int | None = None
     cells: int = 0
     options: tuple[FieldOption, ...] = ()
-    id: str | None = None
 
     @property
     def shown_text(self) -> str:
@@ -521,7 +513,6 @@ class Contents(StyledNode):
     last: int
     leader: str
     entries: tuple[EntryStyle, ...]
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -531,7 +522,6 @@ class Index(StyledNode):
     role: ClassVar[Role] = Role.INDEX
 
     entries: tuple[EntryStyle, ...]
-    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -550,7 +540,7 @@ class Note(StyledNode):
     marker_style: TextStyle
     number_width: float | None
     call_anchor: str
-    id: str
+    id: str = field(kw_only=True)
 
 
 # --- tables -----------------------------------------------------------------------------------------
@@ -620,7 +610,6 @@ class RowTemplate(StyledNode):
 
     cells: tuple[CellTemplate, ...]
     repeats: bool  # sticky group row
-    id: str | None = None
     starts: tuple[int, ...] = ()
     is_text: bool = False
     covers: tuple[SpanningCell, ...] = ()
@@ -697,7 +686,6 @@ class Table(StyledNode):
     stripe: tuple[Color | None, ...] = ()
     totals: tuple[Total, ...] = ()
     captions: tuple[Caption, ...] = ()
-    id: str | None = None
 
 
 Block = (

@@ -198,7 +198,7 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
         own, *start = frame.read()
         style = own if is_given else frame.properties.get("list-style-type", own)
         made = frame.inside(markers=(style, count(*start or (1,))))
-        return nodes.ListBlock(frame.source, frame.style, made, frame.read_id())
+        return nodes.ListBlock(frame.source, frame.style, made, id=frame.read_id())
 
     return BlockBuilder(element, context, *names, make=make, inner=items)
 
@@ -211,7 +211,7 @@ def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
         blocks, own_id = frame.inside(), frame.read_id()
         (checked,) = frame.read()
         marker = CHECK_BOXES.get(checked) or format_marker(style, next(numbers))
-        return nodes.ListItem(frame.source, frame.style, marker, blocks, own_id)
+        return nodes.ListItem(frame.source, frame.style, marker, blocks, id=own_id)
 
     return BlockBuilder(element, context, "checked", make=make, inner=inner)
 
@@ -226,7 +226,9 @@ def _make_contents(frame: Frame) -> nodes.Contents:
     (first, last), kind, leader = frame.read()
     entries = tuple(_entry_style(frame, name) for name in _CONTENTS)
     own_id = frame.read_id()
-    contents = nodes.Contents(frame.source, frame.style, kind, first, last, leader, entries, own_id)
+    contents = nodes.Contents(
+        frame.source, frame.style, kind, first, last, leader, entries, id=own_id
+    )
     frame.state.references.contents.append(contents)
     return contents
 
@@ -235,7 +237,7 @@ def _make_contents(frame: Frame) -> nodes.Contents:
 def _make_index(frame: Frame) -> nodes.Index:
     styles = [_entry_style(frame, name) for name in _INDEX]
     styles.append(_entry_style(frame, _INDEX[0], _LETTER))
-    index = nodes.Index(frame.source, frame.style, tuple(styles), frame.read_id())
+    index = nodes.Index(frame.source, frame.style, tuple(styles), id=frame.read_id())
     frame.state.references.add_index(index, frame.style.text.lang)
     return index
 
@@ -412,7 +414,7 @@ def _make_row(frame: Frame) -> nodes.Row:
     blocks = frame.inside()
     gap, align = frame.read()
     points = frame.to_points(gap)
-    return nodes.Row(frame.source, frame.style, blocks, points, align, frame.read_id())
+    return nodes.Row(frame.source, frame.style, blocks, points, align, id=frame.read_id())
 
 
 @block(*_GRID_ATTRIBUTES, holds_blocks=True)
@@ -436,7 +438,7 @@ def _make_grid(frame: Frame) -> nodes.Grid:
         frame.to_points(row_gap),
         skip,
         fills_columns,
-        frame.read_id(),
+        id=frame.read_id(),
     )
 
 
@@ -448,7 +450,7 @@ def _make_rule(frame: Frame) -> nodes.Rule:
         line = Border(0.5, BorderStyle.SOLID, BLACK)
     no_top = Sides(NO_BORDER, *style.box.border[1:])
     style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
-    return nodes.Rule(frame.source, style, line, frame.read_id())
+    return nodes.Rule(frame.source, style, line, id=frame.read_id())
 
 
 def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:

@@ -48,9 +48,9 @@ def make_image(frame: Frame) -> nodes.Image | None:
         alt or "",
         fit,
         is_optional or is_spared,
-        frame.read_id(),
         (across, down),
         fallback,
+        id=frame.read_id(),
     )
 
 
@@ -187,7 +187,7 @@ class FieldBuilder(BlockBuilder):
             cells or values["max-length"],
             cells,
             tuple(options),
-            frame.read_id(),
+            id=frame.read_id(),
         )
         if node.max_length is not None and len(node.value) > node.max_length:
             message = f'The value of the field "{name}" has {len(node.value)} characters, accepted are {node.max_length}'

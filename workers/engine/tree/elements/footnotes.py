@@ -143,7 +143,7 @@ class _FootnoteBuilder(BlockBuilder):
             _call_style(self.sheet, computed),
             None if numbering is None else numbering.width,
             called.anchor,
-            called.name,
+            id=called.name,
         )
         rule = self.sheet.compute_anonymous(base, _RULE).style
         state.footnotes.add(note, rule)

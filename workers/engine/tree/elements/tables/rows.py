@@ -220,9 +220,9 @@ class RowCompiler:
             cells(scope, computed, [])
             template = RowTemplate(
                 *(source(scope), computed.style, tuple(row.cells), repeats),
-                read_id(identity, scope),
                 tuple(row.starts) if row.covers else (),
                 covers=row.covers,
+                id=read_id(identity, scope),
             )
             row.end_row(len(scope.columns.columns), scope, element.location, repeats=repeats)
             if template.id is not None:

@@ -96,7 +96,7 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
             tuple(map(frame.find_color, colors)),
             () if running is None else running.totals,
             tuple(made["captions"]),
-            frame.read_id(),
+            id=frame.read_id(),
         )
 
     return BlockBuilder(element, context, "stripe", "cell-padding", make=make)
