@@ -19,7 +19,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
 from workers.engine.tree.compiler.attributes import warn_of_fallback
-from workers.engine.tree.compiler.builders import Nodes, sequence
+from workers.engine.tree.compiler.builders import collect, sequence
 from workers.engine.tree.compiler.context import (
     CompileContext,
     UnresolvedName,
@@ -343,11 +343,9 @@ def _compile_paginated_flow(
     source = Source(element.location)
 
     def build(scope: Scope, root: ComputedStyle) -> Flow:
-        blocks: Nodes = []
-        state = scope.state
-        state.footnotes.begin_flow()
-        content(scope, root, blocks)
-        return Flow(source, name, page.read(scope), tuple(blocks), most.read(scope))
+        scope.state.footnotes.begin_flow()
+        blocks = collect(content, scope, root)
+        return Flow(source, name, page.read(scope), blocks, most.read(scope))
 
     return build
 

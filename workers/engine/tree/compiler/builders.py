@@ -45,6 +45,13 @@ class _Sequence:
             build(scope, parent, out)
 
 
+def collect(build: NodeBuilder, scope: Scope, parent: ComputedStyle) -> tuple[Any, ...]:
+    """Return what a builder builds."""
+    made: Nodes = []
+    build(scope, parent, made)
+    return tuple(made)
+
+
 EMPTY: Final[NodeBuilder] = _Sequence(())  # of what is not built
 
 
@@ -79,19 +86,18 @@ def repeat(
     state = scope.state
 
     def make(values: V) -> tuple[Any, ...]:
-        made: Nodes = []
         inner = scope.fork()
         inner.names |= name_values(values)
         was_page_time = state.is_page_time
         state.is_page_time = was_page_time or not is_once
         try:
             with localcontext(ARITHMETIC):
-                build(inner, parent, made)
+                made = collect(build, inner, parent)
         finally:
             state.is_page_time = was_page_time
         if state.footnotes.is_closed:  # else once all ids are known
             state.check_links()
-        return tuple(made)
+        return made
 
     return Repeated(make, is_static)
 

@@ -11,7 +11,7 @@ from workers.engine.syntax.values import ColorValue, LengthValue
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
-from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, collect
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.nodes import (
     Block,
@@ -93,9 +93,8 @@ class Frame:
     def inside(self, **changes: object) -> tuple[Any, ...]:
         """Return what is inside the block, in its scope with some changes."""
         scope = self.enter()
-        made: Nodes = []
-        self._block.inner(scope.enter(**changes) if changes else scope, self.computed, made)
-        return tuple(made)
+        inner = scope.enter(**changes) if changes else scope
+        return collect(self._block.inner, inner, self.computed)
 
     def box(
         self, blocks: tuple[Block, ...], name: str | None, computed: ComputedStyle | None = None

@@ -12,7 +12,7 @@ from workers.engine.syntax.nodes import Element, PartExpansion
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.part_expansion import expand_parts
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import Nodes
+from workers.engine.tree.compiler.builders import collect
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.declarations import make_style_sheet
 from workers.engine.tree.nodes import Block
@@ -41,9 +41,7 @@ def compile_content(element: Element, context: CompileContext, *names: str) -> B
     def build(
         scope: Scope, parent: ComputedStyle, values: Mapping[str, object]
     ) -> tuple[Block, ...]:
-        made: Nodes = []
-        blocks(scope.enter(names=dict(values)), parent, made)
-        return tuple(made)
+        return collect(blocks, scope.enter(names=dict(values)), parent)
 
     return build
 

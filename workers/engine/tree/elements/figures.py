@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from workers.engine.barcodes import adapt_signs
@@ -12,7 +12,7 @@ from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import BuildState, Evaluation, Scope, value_to_text
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, collect, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import BlockBuilder, Frame, block
@@ -170,8 +170,7 @@ class FieldBuilder(BlockBuilder):
             if state.findings.error_count == errors_before:
                 self._report(scope, "wrong-value", "The field has no name: `name` is empty")
             return None
-        options: list[FieldOption] = []
-        self._options(scope, frame.computed, options)
+        options: tuple[FieldOption, ...] = collect(self._options, scope, frame.computed)
         cells = values["comb"] or 0
         node = nodes.FormField(
             frame.source,
@@ -186,7 +185,7 @@ class FieldBuilder(BlockBuilder):
             bool(values["interactive"]),
             cells or values["max-length"],
             cells,
-            tuple(options),
+            options,
             id=frame.read_id(),
         )
         if node.max_length is not None and len(node.value) > node.max_length:
@@ -196,7 +195,9 @@ class FieldBuilder(BlockBuilder):
         state.count_toward("too-many-fields", self.plain.location)
         return node
 
-    def _read_value(self, scope: Scope, name: str, value: str, options: list[FieldOption]) -> str:
+    def _read_value(
+        self, scope: Scope, name: str, value: str, options: Sequence[FieldOption]
+    ) -> str:
         if self._kind.is_button:
             return self._check_button(scope, value)
         if len(value) > MAX_VALUE:
@@ -219,7 +220,7 @@ class FieldBuilder(BlockBuilder):
             return OFF
 
     def _check_options(
-        self, scope: Scope, name: str, value: str, options: list[FieldOption]
+        self, scope: Scope, name: str, value: str, options: Sequence[FieldOption]
     ) -> None:
         if len(options) > MAX_OPTIONS:
             message = (

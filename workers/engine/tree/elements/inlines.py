@@ -14,7 +14,13 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
+from workers.engine.tree.compiler.builders import (
+    NodeBuilder,
+    Nodes,
+    collect,
+    sequence,
+    source_maker,
+)
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import read_id
@@ -300,9 +306,7 @@ def _add_id(identity: CompiledAttribute[str | None], scope: Scope) -> str | None
 
 def _compile_figure(builder: NodeBuilder) -> NodeBuilder:
     def build_figure(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        made: Nodes = []
-        builder(scope, parent, made)
-        for block in made:
+        for block in collect(builder, scope, parent):
             scope.collector.add_block(block, scope.link)
 
     return build_figure

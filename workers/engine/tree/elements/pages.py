@@ -21,6 +21,7 @@ from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     NodeBuilder,
     Nodes,
+    collect,
     keep_used,
     page_names,
     repeat,
@@ -86,8 +87,7 @@ def _make_content(
 
 
 def _place_on_paper(builder: NodeBuilder, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-    boxes: list[Container] = []
-    builder(scope, parent, boxes)
+    boxes = collect(builder, scope, parent)
     out += [box if box.position else replace(box, position=Position()) for box in boxes]
 
 
@@ -98,9 +98,8 @@ def _compile_as_box(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = element_style.compute(scope, parent)
-        blocks: Nodes = []
-        inner(element_style.enter(scope), own, blocks)
-        out.append(Container(source, Role.ARTIFACT, own.style, tuple(blocks), None, None))
+        blocks = collect(inner, element_style.enter(scope), own)
+        out.append(Container(source, Role.ARTIFACT, own.style, blocks, None, None))
 
     return build
 

@@ -220,10 +220,8 @@ class TotalsCompiler:
             message = f'No row counts for the total "{self.names[0]}": rows with for or count="true" count'
             context.findings.error("total-without-rows", message, self.elements[0].location)
 
-    def open(self, scope: Scope) -> RunningTotals | None:
-        """Return the running totals at their starts, None if there are no totals."""
-        if not self.elements:
-            return None
+    def open(self, scope: Scope) -> RunningTotals:
+        """Return the running totals at their starts."""
         totals = []
         for name, mode, start, element in zip(
             self.names, self._modes, self._starts, self.elements, strict=True
@@ -259,7 +257,7 @@ class RunningTotals:
         self.totals = totals
         self.carried = initial_values(totals)
         self._elements = elements
-        self._outer: Mapping[str, object] = scope.names[TOTALS]
+        self._outer: Mapping[str, object] = scope.names.get(TOTALS, {})
         self._reported: set[int] = set()  # totals whose first error is reported
         self._is_past_bounds = False
         self._has_sums_only = all(total.mode is TotalMode.SUM for total in totals)

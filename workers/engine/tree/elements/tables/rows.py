@@ -13,7 +13,7 @@ from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import ElementStyle
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, collect, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import (
     compile_controlled,
@@ -47,7 +47,6 @@ from workers.engine.tree.nodes import (
     SpanningCell,
     TableRow,
 )
-from workers.engine.tree.page_values import TotalValues
 from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 from workers.engine.tree.styles.computed import WhiteSpace
 
@@ -192,18 +191,13 @@ class RowCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own, inner = element_style.compute(scope, parent), element_style.enter(scope)
-            running: RunningTotals | None = scope.running_totals
-            counted: TotalValues = ()
-            carried: TotalValues = ()
-            if running is not None:
-                if counts is not None:
-                    counted = running.count(counts, inner)
-                if uses_totals:
-                    inner = inner.fork()
-                    inner.names[TOTALS] = running.record()
-                carried = running.carried
+            running: RunningTotals = scope.running_totals
+            counted = () if counts is None else running.count(counts, inner)
+            if uses_totals:
+                inner = inner.fork()
+                inner.names[TOTALS] = running.record()
             template, contents = make_cells(inner, own)
-            out.append(TableRow(template, contents, scope.loop, counted, carried))
+            out.append(TableRow(template, contents, scope.loop, counted, running.carried))
 
         return build
 
@@ -250,9 +244,7 @@ class RowCompiler:
                 text = collapse_and_trim(evaluation.evaluate(inner))
                 content = apply_text_transform(text, own.transform)
             else:
-                blocks: Nodes = []
-                rich(inner, own, blocks)
-                content = tuple(blocks)
+                content = collect(rich, inner, own)
             spans = cell.colspan.read(scope), cell.rowspan.read(scope)
             own_id = read_id(identity, scope)
             template = cell.make_template(source(scope), own, *spans, own_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import read_attribute
@@ -14,6 +14,7 @@ from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     NodeBuilder,
     Nodes,
+    collect,
     keep_used,
     page_record,
     repeat,
@@ -34,7 +35,6 @@ from workers.engine.tree.elements.footnotes import check_notes_in_section, has_n
 from workers.engine.tree.elements.tables.columns import (
     IN_FRAGMENTS,
     IN_ROWS,
-    RunningTotals,
     TotalsCompiler,
     compile_columns,
     declared_width,
@@ -80,22 +80,20 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
         running = compiler.totals.open(inner)
         inner.running_totals = running
         colors = stripe or properties.get("stripe") or ()
-        made: dict[str, list[Any]] = {"captions": [], "heads": [], "bodies": [], "feet": []}
-        builders = zip(made, (captions, heads, bodies, feet), strict=True)
-        for name, builder in builders:
-            builder(inner, own, made[name])
-        if running is not None:
-            running.close(frame.scope)
+        titles, tops, middles, bottoms = (
+            collect(builder, inner, own) for builder in (captions, heads, bodies, feet)
+        )
+        running.close(frame.scope)
         return Table(
             frame.source,
             frame.style,
             inner.columns.columns,
-            tuple(made["heads"]),
-            tuple(made["bodies"]),
-            tuple(made["feet"]),
+            tops,
+            middles,
+            bottoms,
             tuple(map(frame.find_color, colors)),
-            () if running is None else running.totals,
-            tuple(made["captions"]),
+            running.totals,
+            titles,
             id=frame.read_id(),
         )
 
@@ -130,9 +128,7 @@ class _TableCompiler:
         inner = context.compile_blocks((element,), owner=self.element)
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-            blocks: Nodes = []
-            inner(scope, parent, blocks)
-            out += [Caption(block, on) for block in blocks]
+            out += [Caption(block, on) for block in collect(inner, scope, parent)]
 
         return build
 
@@ -157,8 +153,7 @@ class _TableCompiler:
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own, properties = element_style.resolve(scope, parent)
             inner = keep_used(element_style.enter(scope), used)
-            running: RunningTotals | None = scope.running_totals
-            totals = () if running is None else running.totals
+            totals = scope.running_totals.totals
             content = repeat(
                 partial(build_section, rows),
                 *(inner, own, partial(_fragment_names, inner, totals)),
@@ -189,13 +184,13 @@ class _TableCompiler:
         return compile_controlled(part, context, compile_inner)
 
     def _compile_loose(self, rows: Sequence[Element], context: CompileContext) -> NodeBuilder:
-        builder = sequence([self.body_rows.row_or_group(row, context) for row in rows])
+        each = sequence([self.body_rows.row_or_group(row, context) for row in rows])
+        builder = partial(build_section, each)
         source, sheet = source_maker(self.element.location), self.context.sheet
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             computed = sheet.compute_anonymous(parent, in_table=True)
-            rows: list[TableRow] = []
-            build_section(builder, scope, computed, rows)
+            rows = collect(builder, scope, computed)
             out.append(TableBody(source(scope), computed.style, rows))
 
         return build
@@ -203,12 +198,11 @@ class _TableCompiler:
     def _compile_body(self, element: Element, context: CompileContext) -> NodeBuilder:
         element_style = context.compile_style(element)
         source = source_maker(element.location)
-        builder = self.body_rows.rows(element, context)
+        builder = partial(build_section, self.body_rows.rows(element, context))
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own = element_style.compute(scope, parent)
-            rows: list[TableRow] = []
-            build_section(builder, element_style.enter(scope), own, rows)
+            rows = collect(builder, element_style.enter(scope), own)
             out.append(TableBody(source(scope), own.style, rows))
 
         return build
