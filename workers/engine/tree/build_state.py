@@ -154,7 +154,7 @@ class BuildState(EvaluationState):
         self._reserved: dict[str, int] = {}
         self.is_page_time = False
         self.totals: dict[str, object] = {}  # of the tables finished so far, by name
-        self.rendered_terms = RenderedTerms()
+        self.rendered_terms = RenderedTerms(findings)
         self.judge: InvoiceJudge | None = None
         self._counted: Counter[str] = Counter()
         self._iterations = self._encoded = self._shrinking = 0

@@ -63,17 +63,17 @@ class RenderedTerm:
 class RenderedTerms:
     """The terms that a document shows, in its order, until its invoice is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
         self._rendered: list[RenderedTerm] = []
-        self._record: dict[str, object] | None = None
+        self._record: dict[str, object] = {}
+        self._is_known = False  # the record of the invoice
         self.is_paused = False  # without an invoice, and while totals have placeholder values
 
-    def add(self, rendered: RenderedTerm, findings: Findings) -> None:
+    def add(self, rendered: RenderedTerm) -> None:
         """Store a term; one that pages repeat after the invoice is known is compared at once."""
-        if self.is_paused:
-            return
-        if self._record is not None:  # running content and heads of tables are built during layout
-            self._compare_with_any(rendered, self._record, findings)
+        if self._is_known:  # running content and heads of tables are built during layout
+            self._compare_with_any(rendered)
         elif len(self._rendered) < MAX_RENDERED:
             self._rendered.append(rendered)
 
@@ -84,65 +84,51 @@ class RenderedTerms:
             None,
         )
 
-    def compare(self, record: dict[str, object], findings: Findings) -> None:
+    def compare(self, record: dict[str, object]) -> None:
         """Report every element whose text differs from the invoice."""
-        self._record = record
+        self._record, self._is_known = record, True
         lists: dict[str, list[RenderedTerm]] = {}
         for rendered in self._rendered:
-            if rendered.is_repeated:
-                self._compare_with_any(rendered, record, findings)
-            elif rendered.is_in_list:
+            if rendered.is_in_list and not rendered.is_repeated:
                 lists.setdefault(rendered.term.path, []).append(rendered)
             else:
-                self._compare_with_any(rendered, record, findings)
+                self._compare_with_any(rendered)
         for path, several in lists.items():
-            self._compare_list(several, list(_values(record, path)), findings)
+            self._compare_list(several, list(_values(record, path)))
 
-    def _compare_with_any(
-        self, rendered: RenderedTerm, record: dict[str, object], findings: Findings
-    ) -> None:
+    def _compare_with_any(self, rendered: RenderedTerm) -> None:
         """Compare a term with the value in the invoice, or with all values of a list."""
-        values = list(_values(record, rendered.term.path)) or [None]
+        values = list(_values(self._record, rendered.term.path)) or [None]
         text = " ".join(rendered.text.split())
-        if not any(_states(text, value, rendered.formats, record) for value in values):
-            self._compare_one(rendered, values[0], record, findings, "")
+        if not any(_states(text, value, rendered.formats, self._record) for value in values):
+            self._compare_one(rendered, values[0])
 
-    def _compare_list(
-        self, several: list[RenderedTerm], values: list[object], findings: Findings
-    ) -> None:
+    def _compare_list(self, several: list[RenderedTerm], values: list[object]) -> None:
         """Compare the terms of a list with its records, in order."""
-        record = self._record or {}
         filled = [rendered for rendered in several if rendered.text.strip()]
         for index, (rendered, value) in enumerate(zip(filled, values, strict=False), 1):
-            self._compare_one(rendered, value, record, findings, f" {index}")
+            self._compare_one(rendered, value, f" {index}")
         if len(filled) != len(values):
             last = several[-1]
-            findings.error(
+            self._findings.error(
                 "term-count",
                 f"{last.term.term.number} is shown {format_count(len(filled), 'time')}, the invoice states it "
                 f"{format_count(len(values), 'time')}; each is to be shown once, in order",
                 last.location,
             )
 
-    def _compare_one(
-        self,
-        rendered: RenderedTerm,
-        value: object,
-        record: dict[str, object],
-        findings: Findings,
-        index: str,
-    ) -> None:
+    def _compare_one(self, rendered: RenderedTerm, value: object, index: str = "") -> None:
         text = " ".join(rendered.text.split())
         if value is None and not text:
             return
-        if value is not None and _states(text, value, rendered.formats, record):
+        if value is not None and _states(text, value, rendered.formats, self._record):
             return
         number = f"{rendered.term.term.number}{index} ({rendered.term.term.doc.lower()})"
         stated = "states none" if value is None else f"states {_quote(value)}"
         message = (
             f'{number} is shown as "{text[:_MAX_QUOTED]}", the invoice {stated}{_hint(text, value)}'
         )
-        findings.error("term-differs", message, rendered.location)
+        self._findings.error("term-differs", message, rendered.location)
 
 
 def _values(record: object, path: str) -> Iterator[object]:

@@ -179,8 +179,7 @@ class CompileContext:
         for hint in parsed.hints:
             self.findings.warn("filter-precedence", f"In {{{{ {parsed.text} }}}} {hint}", location)
         unknown = {name for name in parsed.all_names if name not in self.names}
-        is_shadowed = not PAGE_NAMES & parsed.all_names <= unknown
-        if parsed.uses_page and not self.is_page_time and not is_shadowed:
+        if PAGE_NAMES & unknown and not self.is_page_time:
             message = "Page values are known only in headers, footers, and heads and feet of tables"
             self._report("page-value-outside-page-time", message, parsed.text, location)
         if TOTALS in unknown:
@@ -217,7 +216,7 @@ class CompileContext:
 
     def _check_totals(self, parsed: Expression, location: SourceLocation) -> None:
         """Report totals that no table declares, and members of totals that are not known here."""
-        for name, figure in parsed.totals:
+        for name, figure in parsed.members_of(TOTALS):
             known = self.totals.get(name, _AFTER_TABLE if name in self.finished_totals else None)
             if known is None:
                 near = suggest_identifier(name, {*self.totals, *self.finished_totals})
@@ -235,7 +234,7 @@ class CompileContext:
         if not self.knows_running_values:
             message = "Running values are known only in headers, footers and boxes of pages"
             self._report("page-value-outside-page-time", message, parsed.text, location)
-        for name, member in parsed.running_values:
+        for name, member in parsed.members_of(RUNNING):
             if name not in self.features.running:
                 near = suggest_identifier(name, self.features.running)
                 message = f'No `running` element sets "{name}"{near}'

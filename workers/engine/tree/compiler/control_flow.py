@@ -407,7 +407,7 @@ def compile_business_term(
             element.location,
             is_repeated=state.is_page_time,
         )
-        state.rendered_terms.add(rendered, state.findings)
+        state.rendered_terms.add(rendered)
 
     return build
 

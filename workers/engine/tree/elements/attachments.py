@@ -191,7 +191,7 @@ def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocatio
             location,
         )
     report_findings(invoice.check(scope.state.judge).findings, state, location)
-    state.rendered_terms.compare(invoice.record, state.findings)
+    state.rendered_terms.compare(invoice.record)
     return replace(attachment, invoice_level=level)
 
 

@@ -23,7 +23,6 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import CompiledLoop, compile_controlled, compile_loop
 from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.elements.figures import FieldBuilder, compile_barcode, make_image
-from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -372,10 +371,6 @@ class _AxisFormat:
     _bare: str | None
     _is_grouped: bool = True
 
-    @property
-    def _formats(self) -> Formats:
-        return self._scope.formats
-
     def write_number(self, value: Decimal, step: Decimal | None) -> str:
         """Return a number as text.
 
@@ -385,14 +380,16 @@ class _AxisFormat:
             if self._evaluation is not None and (self._bare is None or step is None):
                 return self._evaluate(value)
             if self._bare is None and value and _is_scientific(value, step):
-                return str(babel_numbers.format_scientific(value, locale=self._formats.locale))
+                return str(
+                    babel_numbers.format_scientific(value, locale=self._scope.formats.locale)
+                )
             options: dict[str, object] = {}
             if step is not None:
                 options = self._places(step)
             if not self._is_grouped and abs(value) < _UNGROUPED:
                 options["group"] = False
             name = self._bare or "number"
-            return self._formats[name, (), tuple(options.items())](value)
+            return self._scope.formats[name, (), tuple(options.items())](value)
 
     def _places(self, step: Decimal) -> dict[str, object]:
         exponent = step.normalize().as_tuple().exponent
@@ -410,7 +407,7 @@ class _AxisFormat:
         if self._evaluation is not None:
             with localcontext(ARITHMETIC):
                 return self._evaluate(moment)
-        locale = self._formats.locale
+        locale = self._scope.formats.locale
         if unit in ("hour", "minute"):
             return str(babel_dates.format_time(moment, "short", locale=locale))
         return str(babel_dates.format_skeleton(_SKELETONS[unit], moment, locale=locale))

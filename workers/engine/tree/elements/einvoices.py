@@ -190,7 +190,7 @@ def build_einvoice(wanted: CompiledInvoice | None, scope: Scope) -> StatedInvoic
     """Build the invoice of a document, and compare it with the text of its elements."""
     stated = None if wanted is None else wanted.build(scope)
     if stated is not None:
-        scope.state.rendered_terms.compare(stated.record, scope.state.findings)
+        scope.state.rendered_terms.compare(stated.record)
     return stated
 
 

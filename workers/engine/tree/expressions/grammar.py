@@ -21,7 +21,6 @@ from jinja2.parser import Parser
 from workers.engine.caches import cache_short
 from workers.engine.syntax.lexer import read_brackets
 from workers.engine.tree.expressions import runtime
-from workers.engine.tree.expressions.environment import PAGE_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.filters import (
     FILTERS,
     NEEDS_EXPRESSION,
@@ -72,17 +71,8 @@ class Expression:
         """Every name the expression mentions."""
         return self.names | self.row_names
 
-    @property
-    def totals(self) -> tuple[tuple[str, str], ...]:
-        """The carried totals it reads, each with the member it reads of them (`running`, `all`)."""
-        return self._members_of(TOTALS)
-
-    @property
-    def running_values(self) -> tuple[tuple[str, str], ...]:
-        """The running values it reads, each with the member it reads of them (`first`, `last`)."""
-        return self._members_of(RUNNING)
-
-    def _members_of(self, name: str) -> tuple[tuple[str, str], ...]:
+    def members_of(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the members that it reads of a name, each with the member it reads of them in turn."""
         if name not in self.all_names:
             return ()
         return tuple(path[1:3] for path in self.paths if path[0] == name and len(path) == 3)
@@ -91,11 +81,6 @@ class Expression:
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """The members it reads, each as the path to it: `buyer.name`, and `buyer.name.first`."""
         return _find_paths(self)
-
-    @property
-    def uses_page(self) -> bool:
-        """Whether its value is known only at page time."""
-        return bool(self.all_names & PAGE_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
