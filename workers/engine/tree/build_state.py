@@ -13,8 +13,8 @@ from workers.engine.einvoices import InvoiceJudge
 from workers.engine.syntax.suggestions import suggest_if_listed
 from workers.engine.tree.expressions.compiler import explain_failure
 from workers.engine.tree.expressions.environment import Environment, EvaluationState
-from workers.engine.tree.expressions.grammar import Expression, TextTemplate
-from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, Value, to_text
+from workers.engine.tree.expressions.grammar import Expression
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
 from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import Barcode, FormField, LoopStep, describe_loops
@@ -384,17 +384,6 @@ class Evaluation:
         errors_before = findings.error_count
         value = self.evaluate(scope)
         return value, findings.error_count == errors_before
-
-
-def value_to_text(
-    value: Value, template: TextTemplate, scope: Scope, location: SourceLocation
-) -> str:
-    """Return a value as text; a failure is reported and yields an empty text."""
-    try:
-        return to_text(value)
-    except EVALUATION_ERRORS:
-        scope.state.report_failure(template.expressions, scope, location)
-        return ""
 
 
 def _shorten(text: str) -> str:

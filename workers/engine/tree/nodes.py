@@ -25,6 +25,7 @@ from workers.engine.tree.node_values import (
     FieldOption,
 )
 from workers.engine.tree.page_values import FragmentValues, Total, TotalValues
+from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind
 
@@ -491,14 +492,6 @@ class Break:
     need: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class EntryStyle:
-    """The style of the entries of one level; `transform` is their text-transform."""
-
-    style: Style
-    transform: str = "none"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents(StyledNode):
     """A table of contents: titles of a `kind` (`headings`, `table`), of levels `first` to `last`.
@@ -512,7 +505,7 @@ class Contents(StyledNode):
     first: int
     last: int
     leader: str
-    entries: tuple[EntryStyle, ...]
+    entries: tuple[ComputedStyle, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -521,7 +514,7 @@ class Index(StyledNode):
 
     role: ClassVar[Role] = Role.INDEX
 
-    entries: tuple[EntryStyle, ...]
+    entries: tuple[ComputedStyle, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

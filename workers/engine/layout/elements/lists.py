@@ -23,7 +23,6 @@ from workers.engine.tree.expressions.running_text import apply_text_transform
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     Contents,
-    EntryStyle,
     Index,
     Inline,
     Label,
@@ -38,6 +37,7 @@ from workers.engine.tree.nodes import (
     TextRun,
 )
 from workers.engine.tree.references.resolver import IndexTerm, ReferenceText, Title
+from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
 
 MARKER_GAP: Final = 0.4  # em
@@ -212,7 +212,7 @@ def _contents_entries(
     ]
 
 
-def _number_width(context: LayoutContext, entry: EntryStyle, titles: Sequence[Title]) -> float:
+def _number_width(context: LayoutContext, entry: ComputedStyle, titles: Sequence[Title]) -> float:
     """Return the width reserved for the numbers of a level: the stated one, or that of most
     numbers.
 
@@ -237,7 +237,7 @@ def _contents_entry(node: Contents, title: Title, style: Style, width: float) ->
     return Paragraph(node.source, Role.CONTENTS_ENTRY, style, inlines, extra=extra)
 
 
-def _inlines_of(parts: ReferenceText, entry: EntryStyle) -> Iterator[Inline]:
+def _inlines_of(parts: ReferenceText, entry: ComputedStyle) -> Iterator[Inline]:
     for part in parts:
         if isinstance(part, str):
             yield TextRun(apply_text_transform(part, entry.transform), entry.style.text)

@@ -25,7 +25,7 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.styles.cascade import ComputedStyle, Properties
 from workers.engine.tree.styles.computed import Overflow, Style
-from workers.engine.units import NO_BORDER, Border, BorderStyle, Color, Length, Sides
+from workers.engine.units import NO_BORDER, Border, BorderStyle, Color, Length
 
 # Makes a block or list item, None if it is left out.
 MakeBlock = Callable[["Frame"], Any]
@@ -202,7 +202,7 @@ ReadColumns = Callable[[Scope, ComputedStyle], ColumnLayout]
 def compile_position(element: Element, context: CompileContext) -> ReadPosition:
     """Compile the offsets of an element, and its layer if it has one."""
     sheet = context.sheet
-    offsets = Sides(*(context.compile_attribute(element, side) for side in _SIDES))
+    offsets = context.compile_attributes(element, *_SIDES)
     layer = (
         context.compile_attribute(element, "layer")
         if "layer" in ELEMENTS[element.tag].attributes
@@ -210,12 +210,10 @@ def compile_position(element: Element, context: CompileContext) -> ReadPosition:
     )
 
     def read(scope: Scope, computed: ComputedStyle) -> Position:
-        def offset(side: CompiledAttribute[Length | None]) -> Length | None:
-            value = side.read(scope)
-            return None if value is None else sheet.to_length(value, computed)
-
+        top, right, bottom, left = (
+            sheet.to_optional_length(each.read(scope), computed) for each in offsets
+        )
         is_over = layer is not None and layer.read(scope) == "over"
-        top, right, bottom, left = (offset(side) for side in offsets)
         return Position(top, right, bottom, left, is_over)
 
     return read

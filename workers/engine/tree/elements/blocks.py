@@ -224,7 +224,7 @@ _LETTER: Final = "index-letter"  # lies over index-1
 @block("levels", "of", "leader")
 def _make_contents(frame: Frame) -> nodes.Contents:
     (first, last), kind, leader = frame.read()
-    entries = tuple(_entry_style(frame, name) for name in _CONTENTS)
+    entries = tuple(map(frame.anonymous, _CONTENTS))
     own_id = frame.read_id()
     contents = nodes.Contents(
         frame.source, frame.style, kind, first, last, leader, entries, id=own_id
@@ -235,16 +235,10 @@ def _make_contents(frame: Frame) -> nodes.Contents:
 
 @block()
 def _make_index(frame: Frame) -> nodes.Index:
-    styles = [_entry_style(frame, name) for name in _INDEX]
-    styles.append(_entry_style(frame, _INDEX[0], _LETTER))
-    index = nodes.Index(frame.source, frame.style, tuple(styles), id=frame.read_id())
+    styles = (*map(frame.anonymous, _INDEX), frame.anonymous(_INDEX[0], _LETTER))
+    index = nodes.Index(frame.source, frame.style, styles, id=frame.read_id())
     frame.state.references.add_index(index, frame.style.text.lang)
     return index
-
-
-def _entry_style(frame: Frame, *names: str) -> nodes.EntryStyle:
-    computed = frame.anonymous(*names)
-    return nodes.EntryStyle(computed.style, computed.transform)
 
 
 _ANCHORS: Final = frozenset({"mark", "running"})
@@ -472,8 +466,7 @@ def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
     inner = context.compile_blocks(element.children, owner=element)
     if not {"class", "lang", "id"} & element.attributes.keys():
         return inner
-    common, sheet = BlockBuilder(element, context), context.sheet
-    common.inner = inner
+    common, sheet = BlockBuilder(element, context, inner=inner), context.sheet
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         frame = common.open(scope, parent)

@@ -11,13 +11,14 @@ from workers.engine.syntax.names import BUTTON_VALUE, OFF
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree import nodes
-from workers.engine.tree.build_state import BuildState, Evaluation, Scope, value_to_text
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, collect, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import BlockBuilder, Frame, block
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.running_text import collapse_and_trim
+from workers.engine.tree.expressions.runtime import to_text
 from workers.engine.tree.node_values import FieldKind, FieldOption
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -112,7 +113,7 @@ def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluat
 
     def read(scope: Scope) -> str | Mapping[str, object]:
         value = evaluate(scope)
-        return value if isinstance(value, dict) else value_to_text(value, template, scope, location)
+        return value if isinstance(value, dict) else to_text(value)
 
     return Evaluation(read, (sole,), location, "")
 

@@ -16,7 +16,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, Paper, RelativeLength
 from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
+from workers.engine.tree.compiler.attributes import find_color
 from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     NodeBuilder,
@@ -337,12 +337,6 @@ def _compile_area(element: Element, context: CompileContext) -> _BuildArea:
     flow = read_attribute(element, "flow")
     source = Source(element.location)
 
-    def length(
-        attribute: CompiledAttribute[Any], scope: Scope, root: ComputedStyle
-    ) -> Length | None:
-        value = attribute.read(scope)
-        return None if value is None else sheet.to_length(value, root)
-
     def build(scope: Scope, root: ComputedStyle) -> Area:
         word = overflow.read(scope)
         return Area(
@@ -352,8 +346,8 @@ def _compile_area(element: Element, context: CompileContext) -> _BuildArea:
             columns(scope, root),
             None if word == "continue" else Overflow(word),
             position(scope, root),
-            length(width, scope, root),
-            length(height, scope, root),
+            sheet.to_optional_length(width.read(scope), root),
+            sheet.to_optional_length(height.read(scope), root),
             Sides(*(sheet.to_points(side, root) for side in padding.read(scope))),
         )
 

@@ -286,9 +286,12 @@ class ReferenceResolver:
 
     # --- texts of references ----------------------------------------------------------------------
 
-    def _resolve_number(self, reference: nodes.Reference) -> str:
+    def _find_number(self, reference: nodes.Reference) -> str:
         target = self._references.targets.get(reference.target)
-        number = target.number.rstrip(_PUNCTUATION) if target is not None else ""
+        return "" if target is None else target.number.rstrip(_PUNCTUATION)
+
+    def _resolve_number(self, reference: nodes.Reference) -> str:
+        number = self._find_number(reference)
         if not number:
             message = "has none. Give it a style with `number`, or show its text or page"
             self._report(reference, "no-number", message, "number")
@@ -325,8 +328,7 @@ class ReferenceResolver:
                 case nodes.Reference(show="page"):
                     yield inline
                 case nodes.Reference(show="number"):
-                    target = self._references.targets.get(inline.target)
-                    yield "" if target is None else target.number.rstrip(_PUNCTUATION)
+                    yield self._find_number(inline)
                 case nodes.Reference():
                     yield from self._resolve_text(inline)
                 case nodes.InlineAnchor():

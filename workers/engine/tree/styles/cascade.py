@@ -335,6 +335,12 @@ class StyleSheet:
         """Return a length with font units resolved; per cent, fr and auto stay."""
         return value if isinstance(value, Length) else Length(self.to_points(value, computed))
 
+    def to_optional_length(
+        self, value: LengthValue | None, computed: ComputedStyle
+    ) -> Length | None:
+        """Return a length that may be left out, as `to_length` does."""
+        return None if value is None else self.to_length(value, computed)
+
     def intern(self, value: T) -> T:
         """Return the one object of all equal ones."""
         if len(self._interned) > 64 * MAX_CACHED:

@@ -132,7 +132,7 @@ def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:
         column = Column(
             sheet.to_length(properties.get("width", AUTO), own),
             sheet.to_length(properties.get("min-width") or Length(0.0), own),
-            None if most is None else sheet.to_length(most, own),
+            sheet.to_optional_length(most, own),
         )
         defaults = {k: v for k, v in properties.items() if k not in _OF_COLUMN}
         out.extend([(column, defaults)] * span.read(scope))
