@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from deploy.cli.output import CommandFailed, print_result, read_credentials
 from pressroom_client import ApiError, Batch, Pressroom, PressroomError
@@ -95,17 +95,9 @@ class _Task:
         kind = "zip" if is_folder else kinds[output.suffix.lower()]
         if arguments.plan:
             kind = "merged"  # it is the plan that says what its files are
-        options: BatchOptions = {
-            "output": kind,
-            "draft": arguments.draft,
-            "plan": arguments.plan,
-            "group": arguments.group,
-            "priority": arguments.priority,
-            "deadline": arguments.deadline,
-            "deliver": arguments.deliver,
-            "send_at": arguments.send_at,
-            "subject": arguments.subject,
-        }
+        names = [name for name in BatchOptions.__annotations__ if name in arguments]
+        given = {name: getattr(arguments, name) for name in names}
+        options = cast("BatchOptions", given | {"output": kind})
         asked = [url, arguments.template, options, content]
         fingerprint = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
         return cls(arguments.template, documents, output, is_folder, options, fingerprint)

@@ -13,7 +13,7 @@ from deploy.cli.accounts import print_accounts, print_usage, read_changes, read_
 from deploy.cli.output import CommandFailed, Result
 from deploy.cli.queues import await_idle
 from deploy.embedded.plan import operator_environment
-from pressroom_client.transport import RequestOptions, Transport, resource_path
+from pressroom_client.transport import RequestOptions, Transport
 from shared.auth.accounts import AccountInfo
 from shared.auth.scopes import list_scopes
 from shared.clock import timestamp
@@ -39,11 +39,11 @@ def set_account(arguments: argparse.Namespace) -> Result:
 def list_accounts(arguments: argparse.Namespace) -> Result | None:
     """List all accounts with plan, limits and state."""
     found: list[dict[str, Any]] = []
-    farm, path = _connect(arguments), resource_path("admin", "accounts")
+    farm = _connect(arguments)
     after: str | None = ""
     while after is not None:
         query = {"limit": "1000", "start_after": after or None}
-        page = farm.request_json("GET", path, query=query)
+        page = farm.request_json("GET", "admin", "accounts", query=query)
         found += page["accounts"]
         after = page.get("next_cursor")
     return print_accounts([AccountInfo.of_builtins(each) for each in found], arguments)
@@ -52,7 +52,7 @@ def list_accounts(arguments: argparse.Namespace) -> Result | None:
 def report_usage(arguments: argparse.Namespace) -> Result | None:
     """Report usage of a billing period, of one account or of all: pages in the ledger."""
     query = {"date": arguments.date.isoformat() if arguments.date else None}
-    lines, _ = _connect(arguments).request("GET", resource_path("admin", "usage"), query=query)
+    lines, _ = _connect(arguments).request("GET", "admin", "usage", query=query)
     rows = [json.loads(line) for line in lines.splitlines()]
     asked = arguments.account_id
     if not (found := [row for row in rows if asked in (None, row["account_id"])]) and asked:
@@ -103,8 +103,7 @@ def _nest(row: dict[str, Any]) -> dict[str, Any]:
 
 def _call(arguments: argparse.Namespace, method: str, *parts: str, **fields: Any) -> dict[str, Any]:
     named: RequestOptions = {"fields": fields} if fields else {}
-    farm, path = _connect(arguments), resource_path("admin", *parts)
-    answer: dict[str, Any] = farm.request_json(method, path, **named)
+    answer: dict[str, Any] = _connect(arguments).request_json(method, "admin", *parts, **named)
     return answer
 
 

@@ -26,7 +26,7 @@ from pressroom_client.records import (
 )
 from pressroom_client.resources import Fonts, Images, Keys, Slugs, Templates
 from pressroom_client.schemas import BatchItem, Findings, FormReport, InvoiceReport, Preview
-from pressroom_client.transport import RequestOptions, Transport, copy_body, resource_path
+from pressroom_client.transport import RequestOptions, Transport, copy_body
 from pressroom_client.webhooks import Destinations, Webhooks
 
 Ending = TypeVar("Ending", Job, Batch)
@@ -70,27 +70,27 @@ class Pressroom:
 
     def check(self) -> str:
         """Return the farm's confirmation of the key."""
-        return str(self._transport.request_json("GET", "/v2/authcheck")["status"])
+        return str(self._transport.request_json("GET", "authcheck")["status"])
 
     def usage(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Return the usage report of the billing period of `date`, by default the current one."""
-        return self._object("/v2/account/usage", date=date)
+        return self._object("account", "usage", date=date)
 
     def usage_by_template(self, *, date: str | None = None, limit: int = 100) -> Mapping[str, Any]:
         """Return the usage of a billing period by template, most pages first."""
-        return self._object("/v2/account/usage/templates", date=date, limit=str(limit))
+        return self._object("account", "usage", "templates", date=date, limit=str(limit))
 
     def costs(self, *, date: str | None = None, limit: int = 100) -> Mapping[str, Any]:
         """Return the processor time of a billing period, by day and by template."""
-        return self._object("/v2/account/costs", date=date, limit=str(limit))
+        return self._object("account", "costs", date=date, limit=str(limit))
 
     def usage_by_day(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Return the pages of each day of the billing period of `date`, by default the current one."""
-        return self._object("/v2/account/usage/days", date=date)
+        return self._object("account", "usage", "days", date=date)
 
     def account(self) -> Mapping[str, Any]:
         """Return the account's plan and rate limit, and the user of the key."""
-        return self._object("/v2/account")
+        return self._object("account")
 
     def is_alive(self) -> bool:
         """Return whether the front responds."""
@@ -119,7 +119,7 @@ class Pressroom:
     ) -> Rendered:
         """Render a document, or `data` into a template, and return the PDF."""
         return _read_rendered(
-            *self._transport.request("POST", "/v2/pdf", **_request(document, options))
+            *self._transport.request("POST", "pdf", **_request(document, options))
         )
 
     def render_invoice(
@@ -136,7 +136,7 @@ class Pressroom:
             "Idempotency-Key": None,
             "Accept": "application/xml",
         }
-        return self._transport.request("POST", "/v2/pdf", **request)[0]
+        return self._transport.request("POST", "pdf", **request)[0]
 
     def validate(
         self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
@@ -146,7 +146,7 @@ class Pressroom:
         request["headers"] = {**request["headers"], "Idempotency-Key": None}
         of_renders = dict.fromkeys(("filename", "draft", "deliver", "send_at", "subject"))
         request["query"] = {**request["query"], **of_renders}
-        return self._transport.read(Findings, "POST", "/v2/validate", **request)
+        return self._transport.read(Findings, "POST", "validate", **request)
 
     def check_invoice(self, invoice: bytes | str) -> InvoiceReport:
         """Check a received electronic invoice, as PDF or XML, by the rules of its profile.
@@ -154,8 +154,9 @@ class Pressroom:
         Raises:
             ApiError: 400, it is not an invoice that can be checked.
         """
-        path = "/v2/einvoices/check"
-        return self._transport.read(InvoiceReport, "POST", path, **_received(invoice))
+        return self._transport.read(
+            InvoiceReport, "POST", "einvoices", "check", **_received(invoice)
+        )
 
     def show_invoice(self, invoice: bytes | str, *, template: str | None = None) -> Rendered:
         """Return a PDF that shows a received electronic invoice, and what its check finds.
@@ -164,7 +165,7 @@ class Pressroom:
             ApiError: 400, it is not an invoice that can be read.
         """
         request = _received(invoice) | {"query": {"template": template}}
-        return _read_rendered(*self._transport.request("POST", "/v2/einvoices/render", **request))
+        return _read_rendered(*self._transport.request("POST", "einvoices", "render", **request))
 
     def extract_form(self, pdf: bytes) -> FormReport:
         """Return the fields of a filled-in form with their values.
@@ -174,7 +175,7 @@ class Pressroom:
         """
         headers = {"Content-Type": "application/pdf"}
         return self._transport.read(
-            FormReport, "POST", "/v2/forms/extract", headers=headers, body=pdf
+            FormReport, "POST", "forms", "extract", headers=headers, body=pdf
         )
 
     def preview(self, template: str, **options: Unpack[PreviewOptions]) -> Preview:
@@ -186,35 +187,35 @@ class Pressroom:
         _check_options(options, PreviewOptions)
         fields = {name: value for name, value in options.items() if value is not None}
         asked = {"template": template, **fields}
-        return self._transport.read(Preview, "POST", "/v2/preview", fields=asked)
+        return self._transport.read(Preview, "POST", "preview", fields=asked)
 
     def submit(
         self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
     ) -> Job:
         """Render a document asynchronously and return its job."""
         request = _request(document, options, prefer="respond-async")
-        return self._transport.read(Job, "POST", "/v2/pdf", **request)
+        return self._transport.read(Job, "POST", "pdf", **request)
 
     def jobs(self, *, status: str | None = None) -> Iterator[Job]:
         """Yield the account's recorded jobs, newest first, optionally those of one status."""
-        return self._transport.read_pages(Job, "/v2/jobs", "jobs", {"status": status})
+        return self._transport.read_pages(Job, "jobs", query={"status": status})
 
     def job(self, job_id: str) -> Job:
         """Return the current record of a job."""
-        return self._transport.read(Job, "GET", resource_path("jobs", job_id))
+        return self._transport.read(Job, "GET", "jobs", job_id)
 
     def wait(self, job_id: str, *, timeout_seconds: float | None = None) -> Job:
         """Wait until a job has ended and return it; after the timeout, return its current record."""
-        return self._wait(Job, resource_path("jobs", job_id), timeout_seconds, lambda _: None)
+        return self._wait(Job, ("jobs", job_id), timeout_seconds, lambda _: None)
 
     def pdf(self, job_id: str, *, filename: str | None = None) -> Rendered:
         """Return the PDF of a job, or of a document of a batch; `filename` overrides the document's name."""
-        path, query = resource_path("jobs", job_id, "pdf"), {"filename": filename}
-        return _read_rendered(*self._transport.request("GET", path, query=query))
+        query = {"filename": filename}
+        return _read_rendered(*self._transport.request("GET", "jobs", job_id, "pdf", query=query))
 
     def cancel(self, job_id: str) -> None:
         """Cancel a job, or remove one that has ended."""
-        self._transport.request("DELETE", resource_path("jobs", job_id))
+        self._transport.request("DELETE", "jobs", job_id)
 
     # --- many documents
 
@@ -233,37 +234,23 @@ class Pressroom:
         """
         _check_options(options, BatchOptions)
         plan, output = options.get("plan"), options.get("output", "files")
+        query = _write_query(options) | {
+            "template": template,
+            "output": output if plan is None or output == "zip" else "merged",
+        }
         with _open_documents(documents) as (file, content_type):
+            headers = {"Content-Type": content_type, "Idempotency-Key": _find_key(options)}
             return self._transport.read(
-                Batch,
-                "POST",
-                "/v2/batches",
-                query={
-                    "template": template,
-                    "output": output if plan is None or output == "zip" else "merged",
-                    "plan": plan,
-                    "deliver": options.get("deliver"),
-                    "send_at": options.get("send_at"),
-                    "subject": options.get("subject"),
-                    "draft": _draft(options.get("draft", False)),
-                    "group": options.get("group"),
-                    "priority": options.get("priority"),
-                    "deadline": options.get("deadline"),
-                },
-                headers={
-                    "Content-Type": content_type,
-                    "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),
-                },
-                body=file,
+                Batch, "POST", "batches", query=query, headers=headers, body=file
             )
 
     def batches(self, *, status: str | None = None) -> Iterator[Batch]:
         """Yield the account's batches, newest first, optionally those of one status."""
-        return self._transport.read_pages(Batch, "/v2/batches", "batches", {"status": status})
+        return self._transport.read_pages(Batch, "batches", query={"status": status})
 
     def batch(self, batch_id: str) -> Batch:
         """Return the current record of a batch."""
-        return self._transport.read(Batch, "GET", resource_path("batches", batch_id))
+        return self._transport.read(Batch, "GET", "batches", batch_id)
 
     def wait_batch(
         self,
@@ -277,13 +264,13 @@ class Pressroom:
 
         `progress` is called with the record at least every `every_seconds`.
         """
-        path = resource_path("batches", batch_id)
-        return self._wait(Batch, path, timeout_seconds, progress, every_seconds)
+        return self._wait(Batch, ("batches", batch_id), timeout_seconds, progress, every_seconds)
 
     def items(self, batch_id: str, *, status: str | None = None) -> Iterator[BatchItem]:
         """Yield the documents of a batch in input order, optionally those of one status."""
-        path = resource_path("batches", batch_id, "items")
-        return self._transport.read_pages(BatchItem, path, "items", {"status": status}, key="index")
+        return self._transport.read_pages(
+            BatchItem, "batches", batch_id, "items", query={"status": status}, key="index"
+        )
 
     def save_result(
         self,
@@ -296,11 +283,11 @@ class Pressroom:
 
         `progress` is called with the bytes so far.
         """
-        return self._save(resource_path("batches", batch_id, "result"), Path(path), progress)
+        return self._save(("batches", batch_id, "result"), Path(path), progress)
 
     def batch_account(self, batch_id: str) -> Mapping[str, Any]:
         """Return what became of the documents of a batch: a sum that adds up, and the files of its plan."""
-        return self._object(resource_path("batches", batch_id, "account"))
+        return self._object("batches", batch_id, "account")
 
     def release(
         self, batch_id: str, *, documents: Sequence[int] | None = None, reason: str | None = None
@@ -324,8 +311,9 @@ class Pressroom:
 
     def _decide(self, batch_id: str, what: str, **fields: Any) -> Mapping[str, Any]:
         given = {name: value for name, value in fields.items() if value is not None}
-        path = resource_path("batches", batch_id, what)
-        found: Mapping[str, Any] = self._transport.request_json("POST", path, fields=given)
+        found: Mapping[str, Any] = self._transport.request_json(
+            "POST", "batches", batch_id, what, fields=given
+        )
         return found
 
     def save_run(
@@ -345,9 +333,7 @@ class Pressroom:
             )
             for each in files
         ]
-        saved.append(
-            self._save(resource_path("batches", batch_id, "index"), target / "index", progress)
-        )
+        saved.append(self._save(("batches", batch_id, "index"), target / "index", progress))
         return [each.replace(each.with_suffix(_find_kind(each))) for each in saved]
 
     def save_run_file(
@@ -359,73 +345,70 @@ class Pressroom:
         progress: Callable[[int], object] = lambda _: None,
     ) -> Path:
         """Write a file of a run: that of a number, `proof`, or `reprint-1` and on."""
-        source = resource_path("batches", batch_id, "files", name)
-        return self._save(source, Path(path), progress)
+        return self._save(("batches", batch_id, "files", name), Path(path), progress)
 
-    def _save(self, path: str, target: Path, progress: Callable[[int], object]) -> Path:
+    def _save(self, path: Sequence[str], target: Path, progress: Callable[[int], object]) -> Path:
         partial = target.with_name(f"{target.name}.part")
-        with self._transport.stream("GET", path) as response, partial.open("wb") as file:
+        with self._transport.stream("GET", *path) as response, partial.open("wb") as file:
             copy_body(response, file, progress)
         return partial.replace(target)
 
     def put_plan(self, name: str, plan: Mapping[str, Any]) -> Mapping[str, Any]:
         """Store an output plan, and return it with its version."""
-        path = resource_path("plans", name)
-        stored: Mapping[str, Any] = self._transport.request_json("PUT", path, fields=plan)
+        stored: Mapping[str, Any] = self._transport.request_json("PUT", "plans", name, fields=plan)
         return stored
 
     def plan(self, name: str, *, version: int | None = None) -> Mapping[str, Any]:
         """Return an output plan, its newest version by default."""
         wanted = None if version is None else str(version)
-        return self._object(resource_path("plans", name), version=wanted)
+        return self._object("plans", name, version=wanted)
 
     def plans(self) -> Sequence[Mapping[str, Any]]:
         """Return the output plans of the account, the newest version of each."""
-        found: Sequence[Mapping[str, Any]] = self._object("/v2/plans")["plans"]
+        found: Sequence[Mapping[str, Any]] = self._object("plans")["plans"]
         return found
 
     def tag_plan(self, name: str, tag: str, version: int) -> None:
         """Create a tag of an output plan, or move it to another version."""
-        path = resource_path("plans", name, "tags", tag)
-        self._transport.request_json("PUT", path, fields={"version": version})
+        self._transport.request_json("PUT", "plans", name, "tags", tag, fields={"version": version})
 
     def untag_plan(self, name: str, tag: str) -> None:
         """Remove a tag of an output plan."""
-        self._transport.request("DELETE", resource_path("plans", name, "tags", tag))
+        self._transport.request("DELETE", "plans", name, "tags", tag)
 
     def erase_subject(self, key: str) -> Mapping[str, Any]:
         """Remove all jobs and batches that were sent with this `subject`, and return the receipt."""
         receipt: Mapping[str, Any] = self._transport.request_json(
-            "DELETE", "/v2/subjects", query={"key": key}
+            "DELETE", "subjects", query={"key": key}
         )
         return receipt
 
     def delete_plan(self, name: str) -> None:
         """Delete an output plan with all its versions."""
-        self._transport.request("DELETE", resource_path("plans", name))
+        self._transport.request("DELETE", "plans", name)
 
     def audit_log(self) -> Sequence[Mapping[str, Any]]:
         """Return the newest entries of the account's audit log."""
-        found: Sequence[Mapping[str, Any]] = self._object("/v2/audit")["entries"]
+        found: Sequence[Mapping[str, Any]] = self._object("audit")["entries"]
         return found
 
     def cancel_batch(self, batch_id: str) -> None:
         """Stop a batch, whose finished PDFs can still be read, or remove one that has ended."""
-        self._transport.request("DELETE", resource_path("batches", batch_id))
+        self._transport.request("DELETE", "batches", batch_id)
 
-    def _object(self, path: str, **query: str | None) -> Mapping[str, Any]:
-        return cast("Mapping[str, Any]", self._transport.request_json("GET", path, query=query))
+    def _object(self, *path: str, **query: str | None) -> Mapping[str, Any]:
+        return cast("Mapping[str, Any]", self._transport.request_json("GET", *path, query=query))
 
     def _wait(
         self,
         kind: type[Ending],
-        path: str,
+        path: Sequence[str],
         timeout_seconds: float | None,
         progress: Callable[[Ending], object],
         every_seconds: float = MAX_WAIT_SECONDS,
     ) -> Ending:
         give_up_at = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        record = self._transport.read(kind, "GET", path)
+        record = self._transport.read(kind, "GET", *path)
         progress(record)
         while not record.has_ended:
             seconds = min(every_seconds, MAX_WAIT_SECONDS)
@@ -435,7 +418,7 @@ class Pressroom:
                     break
             # The farm accepts whole seconds, and responds as soon as the status is final.
             query = {"wait": str(max(round(seconds), 1))}
-            record = self._transport.read(kind, "GET", path, query=query)
+            record = self._transport.read(kind, "GET", *path, query=query)
             progress(record)
         return record
 
@@ -459,21 +442,22 @@ def _request(
         sent = Document(json.dumps(data), "application/json")
     else:
         raise ValueError("neither a document nor data was passed; one of them is needed")
-    query = {
-        "template": options.get("template"),
-        "flow": options.get("flow"),
-        "filename": options.get("filename"),
-        "draft": _draft(options.get("draft", False)),
-        "deliver": options.get("deliver"),
-        "send_at": options.get("send_at"),
-        "subject": options.get("subject"),
-    }
     headers = {
         "Content-Type": sent.content_type,
-        "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),
+        "Idempotency-Key": _find_key(options),
         "Prefer": prefer,
     }
-    return {"query": query, "headers": headers, "body": sent.body}
+    return {"query": _write_query(options), "headers": headers, "body": sent.body}
+
+
+def _find_key(options: RenderOptions | BatchOptions) -> str:
+    return options.get("idempotency_key") or str(uuid.uuid4())
+
+
+def _write_query(options: RenderOptions | BatchOptions) -> dict[str, str | None]:
+    """Return the options that are parameters of the address."""
+    query: dict[str, Any] = {**options, "draft": "true" if options.get("draft") else None}
+    return {name: query[name] for name in query if name not in ("data", "idempotency_key")}
 
 
 def _check_options(options: Mapping[str, Any], accepted: type) -> None:
@@ -483,10 +467,6 @@ def _check_options(options: Mapping[str, Any], accepted: type) -> None:
         near = difflib.get_close_matches(unknown, names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"accepted are {', '.join(names)}"
         raise TypeError(f"unknown option {unknown!r}; {hint}")
-
-
-def _draft(is_draft: bool) -> str | None:
-    return "true" if is_draft else None
 
 
 def _read_rendered(pdf: bytes, headers: Mapping[str, str]) -> Rendered:

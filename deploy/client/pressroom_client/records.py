@@ -92,8 +92,8 @@ class BatchOptions(TypedDict, total=False):
     """
 
     output: Output
-    plan: str | None
     draft: bool
+    plan: str | None
     group: str | None
     priority: str | None
     deadline: str | None

@@ -21,26 +21,21 @@ from pressroom_client.schemas import (
     Template,
     Version,
 )
-from pressroom_client.transport import ApiError, Transport, resource_path
+from pressroom_client.transport import ApiError, Resource
 
 _F = TypeVar("_F", Image, Font)
 
 
-class _Files(Generic[_F]):
+class _Files(Resource, Generic[_F]):
     """The files of one kind. Storing under an existing name replaces the file."""
 
-    _plural: ClassVar[str]
     _declared_type: ClassVar[str]  # the server detects the format from the bytes
     _record: type[_F]
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     def store(self, name: str, data: bytes) -> _F:
         """Store the bytes of a file."""
         headers = {"Content-Type": self._declared_type}
-        path = resource_path(self._plural, name)
-        return self._transport.read(self._record, "PUT", path, headers=headers, body=data)
+        return self._own.read(self._record, "PUT", name, headers=headers, body=data)
 
     def store_file(self, name: str, path: str | PathLike[str]) -> _F:
         """Store a file of this computer."""
@@ -49,27 +44,24 @@ class _Files(Generic[_F]):
     def store_from(self, name: str, source_url: str) -> _F:
         """Store a file that the farm fetches once from a public address."""
         fields = {"name": name, "source_url": source_url}
-        path = resource_path(self._plural)
-        return self._transport.read(self._record, "POST", path, fields=fields)
+        return self._own.read(self._record, "POST", fields=fields)
 
     def read(self, name: str) -> _F:
         """Return the record of a file; its bytes are not served back."""
-        return self._transport.read(self._record, "GET", resource_path(self._plural, name))
+        return self._own.read(self._record, "GET", name)
 
     def list(self) -> Iterator[_F]:
         """Yield the files by name."""
-        path = resource_path(self._plural)
-        return self._transport.read_pages(self._record, path, self._plural)
+        return self._own.read_pages(self._record)
 
     def usage(self) -> FileUsage:
         """Return the number and the total size of the stored files."""
-        path = resource_path(self._plural)
-        page = self._transport.request_json("GET", path, query={"limit": "1"})
+        page = self._own.request_json("GET", query={"limit": "1"})
         return read_record(FileUsage, page["usage"])
 
     def delete(self, name: str) -> None:
         """Delete a file."""
-        self._transport.request("DELETE", resource_path(self._plural, name))
+        self._own.request("DELETE", name)
 
 
 class Images(_Files[Image]):
@@ -86,15 +78,14 @@ class Fonts(_Files[Font]):
     _record = Font
 
 
-class Keys:
+class Keys(Resource):
     """The API keys of the account. The secret of a key is returned only when it is created."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    _plural = "keys"
 
     def list(self) -> list[Key]:
         """Return all keys, including revoked and expired ones."""
-        return self._transport.read_page(Key, "/v2/keys", "keys")
+        return self._own.read_page(Key)
 
     def create(
         self,
@@ -109,80 +100,77 @@ class Keys:
         """
         given = {"name": name, "expires_at": expires_at, "scopes": scopes and [*scopes]}
         fields = {name: value for name, value in given.items() if value is not None}
-        return self._transport.read(Key, "POST", "/v2/keys", fields=fields)
+        return self._own.read(Key, "POST", fields=fields)
 
     def revoke(self, key_id: str) -> None:
         """Revoke a key permanently."""
-        self._transport.request("DELETE", resource_path("keys", key_id))
+        self._own.request("DELETE", key_id)
 
 
 _XML: Final = {"Content-Type": "application/xml"}
 _ZIP: Final = "application/zip"
 
 
-class Templates:
+class Templates(Resource):
     """The templates of the account.
 
     A method that changes something accepts `if_match`, the `etag` of the record that was read. It then
     raises `ApiError` with status 412 if another client changed it first.
     """
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    _plural = "templates"
 
     def create(self, name: str, content: bytes | str = b"") -> Template:
         """Create a template, optionally without content."""
-        path, query = "/v2/templates", {"name": name}
-        return self._transport.read(Template, "POST", path, query=query, headers=_XML, body=content)
+        return self._own.read(Template, "POST", query={"name": name}, headers=_XML, body=content)
 
     def list(self, *, name: str | None = None, public: bool = False) -> Iterator[Template]:
         """Yield templates by id, optionally those of one name, and optionally the public ones too."""
         query = {"name": name, "include": "public" if public else None}
-        return self._transport.read_pages(Template, "/v2/templates", "templates", query)
+        return self._own.read_pages(Template, query=query)
 
     def read(self, reference: str) -> Template:
         """Return a template with the `content` of a reference, such as `id@3` or `slug@latest`."""
-        return self._transport.read(Template, "GET", resource_path("templates", reference))
+        return self._own.read(Template, "GET", reference)
 
     def replace(
         self, template_id: str, content: bytes | str, *, if_match: str | None = None
     ) -> Template:
         """Replace the live content."""
-        path, headers = resource_path("templates", template_id), {**_XML, "If-Match": if_match}
-        return self._transport.read(Template, "PUT", path, headers=headers, body=content)
+        headers = {**_XML, "If-Match": if_match}
+        return self._own.read(Template, "PUT", template_id, headers=headers, body=content)
 
     def rename(self, template_id: str, name: str, *, if_match: str | None = None) -> Template:
         """Change the name."""
-        path, headers = resource_path("templates", template_id), {"If-Match": if_match}
-        return self._transport.read(Template, "PATCH", path, headers=headers, fields={"name": name})
+        headers = {"If-Match": if_match}
+        return self._own.read(
+            Template, "PATCH", template_id, headers=headers, fields={"name": name}
+        )
 
     def delete(self, template_id: str, *, if_match: str | None = None) -> None:
         """Delete the live content; versions stay readable and the slug stays assigned."""
-        path = resource_path("templates", template_id)
-        self._transport.request("DELETE", path, headers={"If-Match": if_match})
+        self._own.request("DELETE", template_id, headers={"If-Match": if_match})
 
     def dependents(self, template_id: str) -> Sequence[Dependent]:
         """Return at most 20 templates whose live content extends or imports a template."""
-        path = resource_path("templates", template_id, "dependents")
-        return self._transport.read_page(Dependent, path, "templates")
+        return self._own.read_page(Dependent, template_id, "dependents", name="templates")
 
     def publish(
         self, template_id: str, *, message: str = "", if_match: str | None = None
     ) -> Version:
         """Publish the live content; unchanged content returns the newest version."""
-        path = resource_path("templates", template_id, "versions")
         headers, fields = {"If-Match": if_match}, {"message": message}
-        return self._transport.read(Version, "POST", path, headers=headers, fields=fields)
+        return self._own.read(
+            Version, "POST", template_id, "versions", headers=headers, fields=fields
+        )
 
     def versions(self, template_id: str) -> Sequence[Version]:
         """Return the newest 50 versions, newest first, without content."""
-        path = resource_path("templates", template_id, "versions")
-        return self._transport.read_page(Version, path, "versions")
+        return self._own.read_page(Version, template_id, "versions")
 
     def version(self, template_id: str, number: int) -> Version:
         """Return a version with its `content`."""
-        path = resource_path("templates", template_id, "versions", str(number))
-        return self._transport.read(Version, "GET", path)
+        return self._own.read(Version, "GET", template_id, "versions", str(number))
 
     def approve(
         self, template_id: str, number: int, *, cases: Mapping[str, str | int] | None = None
@@ -191,21 +179,20 @@ class Templates:
 
         One with stored cases needs their report: `sha256` of the ZIP, `passed` and `failed`.
         """
-        path = resource_path("templates", template_id, "versions", str(number), "approval")
-        answer = self._transport.request_json("PUT", path, fields={"cases": cases} if cases else {})
+        path, fields = (template_id, "versions", str(number), "approval"), {"cases": cases}
+        answer = self._own.request_json("PUT", *path, fields=fields if cases else {})
         return [read_record(Approval, each) for each in answer["approvals"]]
 
     def store_cases(self, template_id: str, archive: bytes) -> None:
         """Store the cases that the next version has, a ZIP of their folder; empty bytes remove them."""
-        path, headers = resource_path("templates", template_id, "cases"), {"Content-Type": _ZIP}
-        self._transport.request("PUT", path, headers=headers, body=archive)
+        headers = {"Content-Type": _ZIP}
+        self._own.request("PUT", template_id, "cases", headers=headers, body=archive)
 
     def read_cases(self, template_id: str, number: int | None = None) -> bytes | None:
         """Return the ZIP of the cases of a version, or of those that the next one has; None without any."""
-        path = resource_path("templates", template_id, "cases")
         query = {"version": None if number is None else str(number)}
         try:
-            return self._transport.request("GET", path, query=query)[0]
+            return self._own.request("GET", template_id, "cases", query=query)[0]
         except ApiError as error:
             if error.status == 404 and error.code is None:
                 return None
@@ -221,52 +208,47 @@ class Templates:
         if_match: str | None = None,
     ) -> Tag:
         """Create a tag, or move it to another version; a guarded one moves to approved versions only."""
-        path = resource_path("templates", template_id, "tags", tag)
         headers, fields = {"If-Match": if_match}, {"version": version}
         fields |= {} if guarded is None else {"guarded": guarded}
-        return self._transport.read(Tag, "PUT", path, headers=headers, fields=fields)
+        return self._own.read(Tag, "PUT", template_id, "tags", tag, headers=headers, fields=fields)
 
     def tags(self, template_id: str) -> Iterator[Tag]:
         """Yield the tags by name."""
-        path = resource_path("templates", template_id, "tags")
-        return self._transport.read_pages(Tag, path, "tags", key="tag")
+        return self._own.read_pages(Tag, template_id, "tags", key="tag")
 
     def tag(self, template_id: str, tag: str) -> Tag:
         """Return a tag."""
-        return self._transport.read(
-            Tag, "GET", resource_path("templates", template_id, "tags", tag)
-        )
+        return self._own.read(Tag, "GET", template_id, "tags", tag)
 
     def remove_tag(self, template_id: str, tag: str, *, if_match: str | None = None) -> bool:
         """Remove a tag, and return whether there was one."""
-        path, headers = resource_path("templates", template_id, "tags", tag), {"If-Match": if_match}
-        return bool(self._transport.request_json("DELETE", path, headers=headers)["removed"])
+        headers = {"If-Match": if_match}
+        answer = self._own.request_json("DELETE", template_id, "tags", tag, headers=headers)
+        return bool(answer["removed"])
 
     def tag_history(self, template_id: str, tag: str) -> Sequence[TagEvent]:
         """Return the last 100 changes of a tag, newest first."""
-        path = resource_path("templates", template_id, "tags", tag, "history")
-        return self._transport.read_page(TagEvent, path, "events")
+        return self._own.read_page(TagEvent, template_id, "tags", tag, "history", name="events")
 
 
-class Slugs:
+class Slugs(Resource):
     """The slugs of the workspace: names of templates that can be moved."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    _plural = "slugs"
 
     def assign(self, slug: str, template_id: str) -> Slug:
         """Assign a slug, or move it to another template."""
         fields = {"slug": slug, "template": template_id}
-        return self._transport.read(Slug, "POST", "/v2/slugs", fields=fields)
+        return self._own.read(Slug, "POST", fields=fields)
 
     def list(self) -> Sequence[Slug]:
         """Return the slugs by name, 1,000 at most."""
-        return self._transport.read_page(Slug, "/v2/slugs", "slugs")
+        return self._own.read_page(Slug)
 
     def check(self, slug: str) -> SlugState:
         """Return whether a slug is available, else the template that holds it."""
-        return self._transport.read(SlugState, "GET", resource_path("slugs", slug))
+        return self._own.read(SlugState, "GET", slug)
 
     def release(self, slug: str) -> None:
         """Release a slug, even if its template was deleted."""
-        self._transport.request("DELETE", resource_path("slugs", slug))
+        self._own.request("DELETE", slug)

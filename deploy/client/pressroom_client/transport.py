@@ -6,8 +6,9 @@ import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from http import HTTPStatus
-from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, BinaryIO, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
 import urllib3
@@ -122,6 +123,7 @@ class Transport:
 
     def __init__(self, url: str, key: str, *, attempts: int, timeout_seconds: float) -> None:
         self._url = url.rstrip("/")
+        self.root: tuple[str, ...] = ()
         self._key = key.strip()  # files of secrets end with a line break
         self._pool = urllib3.PoolManager(
             maxsize=16, timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=timeout_seconds)
@@ -136,14 +138,22 @@ class Transport:
             backoff_jitter=BACKOFF_SECONDS,
         )
 
+    def below(self, *path: str) -> Transport:
+        """Return a transport of the same connections for the paths below one."""
+        other = copy(self)
+        other.root = (*self.root, *path)
+        return other
+
     def close(self) -> None:
         """Close idle connections; a later request opens new ones."""
         self._pool.clear()
 
     def request(
-        self, method: str, path: str, **options: Unpack[RequestOptions]
+        self, method: str, *path: str, **options: Unpack[RequestOptions]
     ) -> tuple[bytes, Mapping[str, str]]:
         """Return the body and the headers of a successful response.
+
+        `path` are the parts of a path below /v2, or a whole one, such as /healthz.
 
         Raises:
             ApiError: the farm responded with an error that a retry does not resolve.
@@ -153,29 +163,33 @@ class Transport:
         response = self._open(method, path, is_whole=True, **options)
         return response.data, response.headers
 
-    def request_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
+    def request_json(self, method: str, *path: str, **options: Unpack[RequestOptions]) -> Any:
         """Return the JSON of a successful response; see `request`."""
-        return json.loads(self.request(method, path, **options)[0])
+        return json.loads(self.request(method, *path, **options)[0])
 
-    def read(self, kind: type[_R], method: str, path: str, **options: Unpack[RequestOptions]) -> _R:
+    def read(
+        self, kind: type[_R], method: str, *path: str, **options: Unpack[RequestOptions]
+    ) -> _R:
         """Return the record of a successful response, with its ETag; see `request`."""
-        body, headers = self.request(method, path, **options)
+        body, headers = self.request(method, *path, **options)
         return read_record(kind, json.loads(body), headers)
 
-    def read_page(self, kind: type[_R], path: str, name: str) -> list[_R]:
-        """Return the records of a list that has one page, in which `name` is the field with them."""
-        return [read_record(kind, each) for each in self.request_json("GET", path)[name]]
+    def read_page(self, kind: type[_R], *path: str, name: str = "") -> list[_R]:
+        """Return the records of a list that has one page, in its field `name`, by default the path's last part."""
+        found = self.request_json("GET", *path)[name or (*self.root, *path)[-1]]
+        return [read_record(kind, each) for each in found]
 
     def read_pages(
-        self, kind: type[_R], path: str, name: str, query: Optional = _NONE, *, key: str = ""
+        self, kind: type[_R], *path: str, query: Optional = _NONE, key: str = ""
     ) -> Iterator[_R]:
         """Yield the records of all pages of a list.
 
         A page has the cursor of the next one, or says whether there is one, after the `key` of its last record.
         """
         asked = {**query} if key else {"limit": str(_PAGE), **query}
+        name = (*self.root, *path)[-1]
         while True:
-            page = self.request_json("GET", path, query=asked)
+            page = self.request_json("GET", *path, query=asked)
             yield from (read_record(kind, each) for each in page[name])
             if not (page["has_more"] if key else page.get("next_cursor")):
                 return
@@ -183,7 +197,7 @@ class Transport:
 
     @contextmanager
     def stream(
-        self, method: str, path: str, **options: Unpack[RequestOptions]
+        self, method: str, *path: str, **options: Unpack[RequestOptions]
     ) -> Iterator[BaseHTTPResponse]:
         """Open a successful response for reading in chunks; see `request`. A file is sent from its start.
 
@@ -198,10 +212,12 @@ class Transport:
             response.release_conn()
 
     def _open(
-        self, method: str, path: str, *, is_whole: bool, **options: Unpack[RequestOptions]
+        self, method: str, path: Sequence[str], *, is_whole: bool, **options: Unpack[RequestOptions]
     ) -> BaseHTTPResponse:
         query = _omit_none(options.get("query", _NONE))
-        url = self._url + path + (f"?{urlencode(query)}" if query else "")
+        url = (
+            self._url + _write_path((*self.root, *path)) + (f"?{urlencode(query)}" if query else "")
+        )
         sent = {"Authorization": f"Bearer {self._key}", **_omit_none(options.get("headers", _NONE))}
         body = options.get("body")
         if (fields := options.get("fields")) is not None:
@@ -229,8 +245,20 @@ class Transport:
         return response
 
 
-def resource_path(*parts: str) -> str:
-    """Return the path of a resource, with each part percent-encoded."""
+class Resource:
+    """The operations on one kind of resource, most of which are below a path of its own."""
+
+    _plural: ClassVar[str]
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._own = transport.below(self._plural)
+
+
+def _write_path(parts: Sequence[str]) -> str:
+    """Return the path of a request, with each part percent-encoded."""
+    if parts[0].startswith("/"):
+        return parts[0]
     return "/v2/" + "/".join(quote(part, safe="@") for part in parts)
 
 

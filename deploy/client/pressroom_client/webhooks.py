@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from pressroom_client.schemas import Delivery, Destination, Webhook
-from pressroom_client.transport import PressroomError, Transport, resource_path
+from pressroom_client.transport import PressroomError, Resource
 
 TOLERANCE_SECONDS: Final = 300.0
 _PREFIX: Final = "whsec_"
@@ -81,82 +81,74 @@ def _sign(secret: str, signed: bytes) -> str:
     return b64encode(hmac.new(key, signed, sha256).digest()).decode("ascii")
 
 
-class Webhooks:
+class Webhooks(Resource):
     """The webhooks of the key's account: `Pressroom.webhooks`."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    _plural = "webhooks"
 
     def create(self, url: str, *, events: Sequence[str] | None = None) -> Webhook:
         """Create a webhook, by default for all events; its `secret` is returned only here."""
         fields: dict[str, Any] = {"url": url}
         if events is not None:
             fields["events"] = list(events)
-        return self._transport.read(Webhook, "POST", "/v2/webhooks", fields=fields)
+        return self._own.read(Webhook, "POST", fields=fields)
 
     def list(self) -> Sequence[Webhook]:
         """Return the webhooks, oldest first, without their secrets."""
-        return self._transport.read_page(Webhook, "/v2/webhooks", "webhooks")
+        return self._own.read_page(Webhook)
 
     def read(self, webhook_id: str) -> Webhook:
         """Return a webhook, without its secret."""
-        return self._transport.read(Webhook, "GET", resource_path("webhooks", webhook_id))
+        return self._own.read(Webhook, "GET", webhook_id)
 
     def rotate(self, webhook_id: str) -> Webhook:
         """Rotate the secret; for 24 hours deliveries are also signed with the previous one."""
-        return self._transport.read(
-            Webhook, "POST", resource_path("webhooks", webhook_id, "rotate")
-        )
+        return self._own.read(Webhook, "POST", webhook_id, "rotate")
 
     def test(self, webhook_id: str) -> Delivery:
         """Queue a test delivery, which is attempted once; `deliveries` shows its result."""
-        return self._transport.read(Delivery, "POST", resource_path("webhooks", webhook_id, "test"))
+        return self._own.read(Delivery, "POST", webhook_id, "test")
 
     def delete(self, webhook_id: str) -> None:
         """Remove a webhook; its pending deliveries are discarded."""
-        self._transport.request("DELETE", resource_path("webhooks", webhook_id))
+        self._own.request("DELETE", webhook_id)
 
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
         """Yield the deliveries of the last 7 days, newest first, with their attempts."""
-        path = resource_path("webhooks", webhook_id, "deliveries")
-        return self._transport.read_pages(Delivery, path, "deliveries", key="id")
+        return self._own.read_pages(Delivery, webhook_id, "deliveries", key="id")
 
 
-class Destinations:
+class Destinations(Resource):
     """The destinations of the key's account, and its deliveries: `Pressroom.destinations`."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    _plural = "destinations"
 
     def create(self, url: str, *, secret: str = "", **fields: Any) -> Destination:
         """Add a destination; `fields` are `name`, `host_key` for SFTP, and `mail` for SMTP, a mapping."""
         given = {"url": url, "secret": secret, **fields}
-        return self._transport.read(Destination, "POST", "/v2/destinations", fields=given)
+        return self._own.read(Destination, "POST", fields=given)
 
     def list(self) -> Sequence[Destination]:
         """Return the destinations, oldest first."""
-        return self._transport.read_page(Destination, "/v2/destinations", "destinations")
+        return self._own.read_page(Destination)
 
     def read(self, destination_id: str) -> Destination:
         """Return a destination."""
-        path = resource_path("destinations", destination_id)
-        return self._transport.read(Destination, "GET", path)
+        return self._own.read(Destination, "GET", destination_id)
 
     def test(self, destination_id: str) -> Delivery:
         """Queue the delivery of a small text file; `deliveries` shows its result."""
-        path = resource_path("destinations", destination_id, "test")
-        return self._transport.read(Delivery, "POST", path)
+        return self._own.read(Delivery, "POST", destination_id, "test")
 
     def delete(self, destination_id: str) -> None:
         """Remove a destination; its pending deliveries are discarded."""
-        self._transport.request("DELETE", resource_path("destinations", destination_id))
+        self._own.request("DELETE", destination_id)
 
     def deliveries(self, *, status: str | None = None) -> Iterator[Delivery]:
         """Yield the account's deliveries of the last 7 days, newest first; undelivered ones are `failed`."""
         query = {"status": status}
-        return self._transport.read_pages(Delivery, "/v2/deliveries", "deliveries", query, key="id")
+        return self._transport.read_pages(Delivery, "deliveries", query=query, key="id")
 
     def redeliver(self, delivery_id: str) -> Delivery:
         """Deliver again, for another day of attempts."""
-        path = resource_path("deliveries", delivery_id, "redeliver")
-        return self._transport.read(Delivery, "POST", path)
+        return self._transport.read(Delivery, "POST", "deliveries", delivery_id, "redeliver")
