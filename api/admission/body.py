@@ -147,8 +147,33 @@ def receive_body(request: Request, *, limit: int | None = None) -> Iterator[Body
         yield Body(file, size)
 
 
+class _CountedBytes:
+    """The bytes of a body, of which there are `declared` ones unless that is None, and `limit` at most."""
+
+    def __init__(
+        self, read: Callable[[int], bytes], *, limit: int, declared: int | None = None
+    ) -> None:
+        self._read = read
+        self._limit = limit
+        self._declared = declared
+        self._size = 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, up to `size`; empty at the end."""
+        if self._size == self._declared:
+            return b""
+        chunk = self._read(size)
+        self._size += len(chunk)
+        if self._size > self._limit:
+            raise _too_large(self._limit)
+        # The server reports a truncated body as if it had ended.
+        if not chunk and self._declared is not None:
+            raise _broken_off()
+        return chunk
+
+
 class BodyStream:
-    """A body that is streamed without being stored.
+    """A body that is streamed without being stored; `declared` is its length if that is known.
 
     Reading raises `ServiceError`: 413 as soon as it passes the limit, 400 if it is cut short. `note` is
     called with each chunk.
@@ -162,23 +187,22 @@ class BodyStream:
         Raises:
             ServiceError: 413, 415.
         """
-        self._read, self.declared = _open_source(request, limit=limit)
-        self._limit = limit
+        packed, self.declared = is_packed(request), request.content_length
+        if self.declared is not None and self.declared > limit:
+            raise _too_large(limit)
+        if hasattr(stream := request.environ["wsgi.input"], "bound"):
+            stream.bound(limit)
+        received = partial(_read_chunk, request.stream, limit)
+        self._bytes = _CountedBytes(received, limit=limit, declared=self.declared)
+        if packed:
+            self._bytes = _CountedBytes(UnpackedStream(self._bytes.read).read, limit=limit)
+            self.declared = None
         self._note = note
-        self._size = 0
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, up to `size`; empty at the end."""
-        if self._size == self.declared:
-            return b""
         time.sleep(_PAUSE_SECONDS)
-        chunk = self._read(_CHUNK if size < 0 else min(size, _CHUNK))
-        self._size += len(chunk)
-        if self._size > self._limit:
-            raise _too_large(self._limit)
-        # The server reports a truncated body as if it had ended.
-        if not chunk and self.declared is not None:
-            raise _broken_off()
+        chunk = self._bytes.read(_CHUNK if size < 0 else min(size, _CHUNK))
         self._note(chunk)
         return chunk
 
@@ -223,41 +247,6 @@ def _open_spool(declared: int | None) -> BinaryIO:
     if declared is not None and declared <= SPOOL_BYTES:
         return BytesIO()  # the server returns at most the declared length
     return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES))
-
-
-def _open_source(request: Request, *, limit: int) -> tuple[Callable[[int], bytes], int | None]:
-    """Return the reader of a body and its declared length, None for a chunked or compressed body."""
-    packed = is_packed(request)
-    declared = request.content_length
-    if declared is not None and declared > limit:
-        raise _too_large(limit)
-    if hasattr(stream := request.environ["wsgi.input"], "bound"):
-        stream.bound(limit)
-    if packed:
-        return UnpackedStream(_PackedBody(request, limit=limit).read).read, None
-    return partial(_read_chunk, request.stream, limit), declared
-
-
-class _PackedBody:
-    """The compressed bytes of a body."""
-
-    def __init__(self, request: Request, *, limit: int) -> None:
-        self._stream = request.stream
-        self._declared = request.content_length
-        self._limit = limit
-        self._size = 0
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes, up to `size`; empty at the end."""
-        if self._size == self._declared:
-            return b""
-        chunk = _read_chunk(self._stream, self._limit, size)
-        self._size += len(chunk)
-        if self._size > self._limit:
-            raise _too_large(self._limit)
-        if not chunk and self._declared is not None:
-            raise _broken_off()
-        return chunk
 
 
 def _read_chunk(stream: IO[bytes], limit: int, size: int) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from api.admission.body import Body
 from api.admission.gate import admit_unmetered
 from api.auth.guard import Principal
-from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
+from api.jobs.queued import name_job, refuse_if_drained, run_body
 from api.jobs.remote_images import ConcurrencyLimit
 from api.ports import Ports
 from shared.jobs.records import BodyKind, Purpose
@@ -42,10 +42,7 @@ class Inspections:
         refuse_if_drained(Purpose.INSPECT, ticket.cell)
         with self._limit.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
             job_id = name_job(self._ports)
-            claim = ticket.cell.claims.store_stream(job_id, body.file, body.size)
-            job = make_job(job_id, ticket, Purpose.INSPECT, kind, claim, self._ports)
-            body.file.seek(0)
-            outcome = run_queued(job, ticket, self._ports)
-        raise_failure(outcome)
+            outcome = run_body(job_id, ticket, Purpose.INSPECT, kind, body, self._ports)
+        body.file.seek(0)
         assert outcome.properties is not None  # set by every inspection that succeeded
         return outcome.properties

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from select import select
-from typing import Final
+from typing import Any, Final
 
 from flask import g, request
 
+from api.admission.body import Body
 from api.admission.gate import Ticket
 from api.jobs.remote_images import fetch_images
 from api.long_poll import quitting
@@ -74,6 +75,30 @@ def make_job(
         purpose=purpose,
         traceparent=ports.traces.traceparent(),
     )
+
+
+def run_body(
+    job_id: str,
+    ticket: Ticket,
+    purpose: Purpose,
+    kind: BodyKind,
+    body: Body,
+    ports: Ports,
+    *,
+    in_memory: bool = False,
+    **fields: Any,
+) -> JobOutcome:
+    """Run the job of a body, which is at its start, with further `fields`; return its outcome, a success.
+
+    Raises:
+        ServiceError: as `run_queued`, and the error body of a job that failed.
+    """
+    claim = ticket.cell.claims.store_stream(job_id, body.file, body.size, in_memory=in_memory)
+    job = make_job(job_id, ticket, purpose, kind, claim, ports)
+    job = job.replace(is_fetched_for=not job.is_in_memory, **fields)
+    outcome = run_queued(job, ticket, ports)
+    raise_failure(outcome)
+    return outcome
 
 
 def run_queued(job: RenderJob, ticket: Ticket, ports: Ports) -> JobOutcome:

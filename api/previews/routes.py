@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import Any, Final
 
-from flask import Request, Response, request
+from flask import Response, request
 
-from api.admission.body import receive_body
+from api.admission.body import Body, receive_body
 from api.admission.gate import admit_unmetered
 from api.admission.json_body import check_unicode, decode_record
 from api.auth.guard import Principal, current_principal
 from api.http import require_content_type, write_json
-from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
+from api.jobs.queued import name_job, refuse_if_drained, run_body
 from api.jobs.remote_images import ConcurrencyLimit
 from api.operations.model import RequestBody, Routes, json_content, json_response, post
 from api.operations.parameters import RENDER_ERRORS
@@ -34,50 +33,9 @@ from shared.previews.records import (
 )
 from shared.templates.linking import resolve_links
 from shared.templates.links import find_links
-from shared.templates.references import TemplateReference, parse_reference
+from shared.templates.references import parse_reference
 
 _DEFAULT_FLOW: Final = "body"
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedPreview:
-    """A preview request; `reference` names a stored template, None if the template's text was sent."""
-
-    reference: TemplateReference | None
-    request: PreviewRequest
-    session: str | None
-
-    def with_links(self, links: Mapping[str, str]) -> ReceivedPreview:
-        """Return the request with the links of its template resolved."""
-        return replace(self, request=self.request.replace(links=links))
-
-
-def receive_preview(request: Request) -> ReceivedPreview:
-    """Receive the body of a preview.
-
-    Raises:
-        ServiceError: 415, the type is not JSON; 413 above 32 MB; 400 for a missing or invalid field.
-    """
-    require_content_type(request, ("application/json",))
-    with receive_body(request) as body:
-        return _read(decode_record(body.read(), PreviewBody))
-
-
-def _read(asked: PreviewBody) -> ReceivedPreview:
-    template = asked.template
-    # Every template contains an angle bracket; no reference does.
-    is_text = "<" in template
-    return ReceivedPreview(
-        reference=None if is_text else parse_reference(template, field="template"),
-        request=PreviewRequest(
-            template=template if is_text else None,
-            data=_read_data(asked),
-            page=asked.page or 1,
-            scale=asked.scale or DEFAULT_SCALE,
-            format=asked.format or PreviewFormat.PNG,
-        ),
-        session=asked.session,
-    )
 
 
 def _read_data(asked: PreviewBody) -> PreviewData | None:
@@ -146,39 +104,54 @@ class PreviewRoutes(Routes):
         principal = current_principal()
         cell = self._ports.cell(principal.state.account_id)
         refuse_if_drained(Purpose.PREVIEW, cell)
-        with self._receiving.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
-            received = receive_preview(request)
-        template = None
-        if received.reference is not None:
-            template = pin_template(received.reference, principal, self._ports)
-        elif links := self._resolve_links(received.request.template or "", principal):
-            received = received.with_links(links)
-        outcome = self._run(received, template, principal)
-        raise_failure(outcome)
-        return _write_response(outcome, cell)
-
-    def _resolve_links(self, text: str, principal: Principal) -> Mapping[str, str]:
-        if not find_links(text):
-            return {}
-        with self._ports.database.snapshot() as session:
-            return resolve_links(session, principal.reader, text)
+        require_content_type(request, ("application/json",))
+        with (
+            self._receiving.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS),
+            receive_body(request) as body,
+        ):
+            asked = decode_record(body.read(), PreviewBody)
+        # Every template contains an angle bracket; no reference does.
+        is_text = "<" in asked.template
+        reference = None if is_text else parse_reference(asked.template, field="template")
+        wanted = PreviewRequest(
+            template=asked.template if is_text else None,
+            data=_read_data(asked),
+            page=asked.page or 1,
+            scale=asked.scale or DEFAULT_SCALE,
+            format=asked.format or PreviewFormat.PNG,
+        )
+        template = pin_template(reference, principal, self._ports) if reference else None
+        if is_text and find_links(asked.template):
+            with self._ports.database.snapshot() as session:
+                links = resolve_links(session, principal.reader, asked.template)
+            wanted = wanted.replace(links=links)
+        return _write_response(self._run(wanted, asked.session, template, principal), cell)
 
     def _run(
-        self, received: ReceivedPreview, template: PinnedTemplate | None, principal: Principal
+        self,
+        wanted: PreviewRequest,
+        session: str | None,
+        template: PinnedTemplate | None,
+        principal: Principal,
     ) -> JobOutcome:
         ports, account_id = self._ports, principal.state.account_id
         ticket = admit_unmetered(principal, ports, budget_seconds=ports.settings.preview_budget)
         job_id = name_job(ports)
-        if received.session is not None:
+        if session is not None:
             # Before waiting: the preview that it replaces frees a slot.
-            ticket.cell.previews.begin(account_id, received.session, job_id)
+            ticket.cell.previews.begin(account_id, session, job_id)
+        data = wanted.encode().encode()
         with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
-            claim = ticket.cell.claims.store(
-                job_id, received.request.encode().encode(), in_memory=principal.state.keeps_nothing
+            return run_body(
+                job_id,
+                ticket,
+                Purpose.PREVIEW,
+                BodyKind.PREVIEW,
+                Body(BytesIO(data), len(data)),
+                ports,
+                in_memory=principal.state.keeps_nothing,
+                template=template,
             )
-            job = make_job(job_id, ticket, Purpose.PREVIEW, BodyKind.PREVIEW, claim, ports)
-            job = job.replace(template=template, is_fetched_for=not job.is_in_memory)
-            return run_queued(job, ticket, ports)
 
 
 def _write_response(outcome: JobOutcome, cell: Cell) -> Response:

@@ -13,7 +13,7 @@ from api.admission.gate import Ticket, admit, admit_unmetered
 from api.auth.guard import Principal, current_principal
 from api.http import require_content_type, start_stream, write_json
 from api.jobs.accepting import AsyncPreference, make_fingerprint, read_async_preference, read_key
-from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
+from api.jobs.queued import name_job, refuse_if_drained, run_body
 from api.operations.model import (
     Parameter,
     RequestBody,
@@ -61,12 +61,7 @@ from shared.usage.metering import UsageEvent
 
 
 def write_findings(outcome: JobOutcome) -> Response:
-    """Return the findings of a validation.
-
-    Raises:
-        ServiceError: the validation failed.
-    """
-    raise_failure(outcome)
+    """Return the findings of a validation."""
     assert outcome.findings is not None  # set by every validation that succeeded
     return write_json(outcome.findings)
 
@@ -75,11 +70,7 @@ def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) ->
     """Return the PDF or XML response, and remember its usage event until the ledger has recorded it.
 
     The file name of the request overrides the document's own.
-
-    Raises:
-        ServiceError: the render failed.
     """
-    raise_failure(outcome)
     claim = outcome.pdf
     assert claim is not None  # a success has a PDF
     headers = write_pdf_headers(
@@ -309,20 +300,19 @@ class RenderRoutes(Routes):
             template = self._pin(asked)
             ticket = admit(template)
             refuse_if_drained(purpose, ticket.cell)
-            job_id = name_job(self._ports)
-            in_memory = ticket.principal.state.keeps_nothing
-            claim = ticket.cell.claims.store_stream(
-                job_id, body.file, body.size, in_memory=in_memory
-            )
-            job = make_job(job_id, ticket, purpose, asked.kind, claim, self._ports)
-            job = job.replace(
+            return ticket, run_body(
+                name_job(self._ports),
+                ticket,
+                purpose,
+                asked.kind,
+                body,
+                self._ports,
+                in_memory=ticket.principal.state.keeps_nothing,
                 charset=asked.charset,
                 template=template,
                 flow=asked.flow,
                 output=asked.output,
-                is_fetched_for=not job.is_in_memory,
             )
-            return ticket, run_queued(job, ticket, self._ports)
 
     def _pin(self, asked: RenderRequest) -> PinnedTemplate | None:
         if asked.template is None:

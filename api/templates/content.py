@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Any, Final
 
+from api.admission.body import Body
 from api.admission.gate import admit_unmetered
 from api.auth.guard import Principal
-from api.jobs.queued import make_job, run_queued
+from api.jobs.queued import run_body
 from api.ports import Ports
 from shared.db.session import Session
 from shared.encodings import UnacceptedEncodingError, detect_xml_codec
@@ -102,10 +104,10 @@ def _count(
         return None
     # As a draft: what a production render requires of its data is no fault of the template.
     ticket = admit_unmetered(principal, ports, budget_seconds=SECONDS, allowance=Allowance.DRAFT)
-    job_id = new_id("job")
-    claim = ticket.cell.claims.store(job_id, _BODY)
-    job = make_job(job_id, ticket, Purpose.VALIDATE, BodyKind.JSON, claim, ports)
-    outcome = run_queued(job.replace(template=template), ticket, ports)
+    body, job_id = Body(BytesIO(_BODY), len(_BODY)), new_id("job")
+    outcome = run_body(
+        job_id, ticket, Purpose.VALIDATE, BodyKind.JSON, body, ports, template=template
+    )
     return None if outcome.findings is None else _sum(outcome.findings)
 
 
