@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +9,8 @@ from typing import Final
 from flask import Response
 
 from api.admission.body import Body
-from api.admission.gate import Ticket
+from api.admission.gate import Ticket, admit
+from api.auth.guard import Principal
 from api.http import write_json
 from api.jobs.accepting import (
     AsyncPreference,
@@ -34,14 +34,15 @@ from api.jobs.queued import (
     untaken,
 )
 from api.jobs.reading import await_end, find_record, no_result, write_result
+from api.operations.model import current_query
 from api.ports import Cell, Ports
-from api.render.request import Order, RenderRequest
+from api.render.request import Order, RenderRequest, find_order, find_template
 from shared.clock import epoch, now
 from shared.errors import ServiceError, Unavailable
 from shared.jobs.idempotency import FirstCall, find_first_call, release_key
 from shared.jobs.intake import KeyedCall
 from shared.jobs.lifecycle import LIFETIME_SECONDS
-from shared.jobs.records import Lane, OutcomeStatus, PinnedTemplate, Purpose, RenderJob
+from shared.jobs.records import BodyKind, Lane, OutcomeStatus, PinnedTemplate, Purpose, RenderJob
 from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
@@ -49,26 +50,16 @@ from shared.queue.names import queue_for
 from shared.queue.states import OVERDUE
 
 _LOOK_SECONDS: Final = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """An admitted render."""
-
-    ticket: Ticket
-    asked: RenderRequest
-    body: Body
-    template: PinnedTemplate | None
-    order: Order | None = None
-    subject: str | None = None
+_WITH_RECORD: Final = (BodyKind.JSON, BodyKind.INVOICE)  # bodies that have values by path
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRender:
     """A render that is recorded; `respond` answers it."""
 
-    filename: str | None
-    admit: Callable[[], Admitted]
+    principal: Principal
+    asked: RenderRequest
+    body: Body
     prefer: AsyncPreference | None
     ports: Ports
 
@@ -84,25 +75,58 @@ class RecordedRender:
         """
         if call is not None and (repeated := self._answer_repeated(call)) is not None:
             return repeated
-        admitted, ports = self.admit(), self.ports
+        principal, asked, ports = self.principal, self.asked, self.ports
+        template = find_template(asked, principal, ports)
+        order = find_order(principal, ports, has_record=asked.kind in _WITH_RECORD)
+        ticket = admit(principal, asked.allowance, template, ports)
         job_id = name_job(ports)
         if self.prefer is not None:
-            job, record = _make_job(job_id, admitted, Lane.BATCH, ports)
+            job, record = self._make_job(job_id, ticket, template, order, Lane.BATCH)
             if accept_job(job, record, call, ports) is None:
                 return self._answer_async(record, self.prefer)
         else:
-            cell = admitted.ticket.cell
-            with place_left_on_failure(job_id, cell):
-                _await_place(job_id, admitted.ticket)
-                job, record = _make_job(job_id, admitted, Lane.INTERACTIVE, ports)
+            with place_left_on_failure(job_id, ticket.cell):
+                _await_place(job_id, ticket)
+                job, record = self._make_job(job_id, ticket, template, order, Lane.INTERACTIVE)
                 if accept_job(job, record, call, ports) is None:
-                    return self._answer_waiting(job, admitted.ticket)
-                cell.places.release(job_id)
+                    return self._answer_waiting(job, ticket)
+                ticket.cell.places.release(job_id)
         assert call is not None
         repeated = self._answer_repeated(call)
         if repeated is None:
             raise under_way()
         return repeated
+
+    def _make_job(
+        self,
+        job_id: str,
+        ticket: Ticket,
+        template: PinnedTemplate | None,
+        order: Order | None,
+        lane: Lane,
+    ) -> tuple[RenderJob, JobRecord]:
+        asked, ports, is_awaited = self.asked, self.ports, lane is Lane.INTERACTIVE
+        body = store_body(job_id, self.body.file, self.body.size, ports)
+        job = make_job(job_id, ticket, Purpose.RENDER, asked.kind, body, ports).replace(
+            charset=asked.charset,
+            template=template,
+            flow=asked.flow,
+            lane=lane,
+            is_recorded=True,
+            is_fetched_for=is_awaited,
+            paths=order.destination.settings.paths if order else (),
+        )
+        if not is_awaited:
+            deadline = job.admitted_at + LIFETIME_SECONDS
+            job = job.replace(deadline=deadline, budget_seconds=ports.settings.render_budget)
+        record = make_record(
+            job,
+            user_id=self.principal.state.user_id,
+            template=None if asked.template is None else str(asked.template),
+        )
+        if order is not None:
+            record = record.replace(deliver_to=order.destination.id, send_at=order.send_at)
+        return job, record.replace(subject=current_query().get("subject"))
 
     def _answer_async(self, accepted: JobRecord, prefer: AsyncPreference) -> Response:
         """Return the result if it is ready within the time to wait, else the job."""
@@ -115,7 +139,7 @@ class RecordedRender:
             raise _removed()
         if not record.status.is_final:
             return write_accepted(record, prefer)
-        answer = write_result(record, self.ports, filename=self.filename)
+        answer = write_result(record, self.ports, filename=self.asked.filename)
         answer.headers["Preference-Applied"] = prefer.applied
         return answer
 
@@ -140,7 +164,7 @@ class RecordedRender:
             record = find_record(job.id, self.ports)
         if record is None:
             raise _removed()
-        return write_result(record, self.ports, filename=self.filename)
+        return write_result(record, self.ports, filename=self.asked.filename)
 
     def _answer_repeated(self, call: KeyedCall) -> Response | None:
         """Return the response of the first call, None if the key is unused or its response was not stored."""
@@ -161,7 +185,7 @@ class RecordedRender:
             return self._answer_async(as_accepted(record), self.prefer or AsyncPreference(0))
         if not record.status.is_final:
             raise under_way()
-        return write_result(record, self.ports, filename=self.filename)
+        return write_result(record, self.ports, filename=self.asked.filename)
 
     def _is_kept(self, record: JobRecord) -> bool:
         """Return whether the response of a first call is stored for repeated ones."""
@@ -188,35 +212,6 @@ def _await_place(job_id: str, ticket: Ticket) -> None:
     place = PlaceRequest(job_id, ticket.meter.account_id, queue_for(Purpose.RENDER))
     if not await_place(place, Purpose.RENDER, ticket.cell, deadline=ticket.deadline):
         raise untaken(Purpose.RENDER, ticket.budget_seconds)
-
-
-def _make_job(
-    job_id: str, admitted: Admitted, lane: Lane, ports: Ports
-) -> tuple[RenderJob, JobRecord]:
-    ticket, asked = admitted.ticket, admitted.asked
-    is_awaited = lane is Lane.INTERACTIVE
-    body = store_body(job_id, admitted.body.file, admitted.body.size, ports)
-    job = make_job(job_id, ticket, Purpose.RENDER, asked.kind, body, ports).replace(
-        charset=asked.charset,
-        template=admitted.template,
-        flow=asked.flow,
-        lane=lane,
-        is_recorded=True,
-        is_fetched_for=is_awaited,
-        paths=admitted.order.destination.settings.paths if admitted.order else (),
-    )
-    if not is_awaited:
-        deadline = job.admitted_at + LIFETIME_SECONDS
-        job = job.replace(deadline=deadline, budget_seconds=ports.settings.render_budget)
-    record = make_record(
-        job,
-        user_id=ticket.principal.state.user_id,
-        template=None if asked.template is None else str(asked.template),
-    )
-    if admitted.order is not None:
-        order = admitted.order
-        record = record.replace(deliver_to=order.destination.id, send_at=order.send_at)
-    return job, record.replace(subject=admitted.subject)
 
 
 def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:

@@ -172,6 +172,13 @@ def pin_template(
     return pinned
 
 
+def find_template(
+    asked: RenderRequest, principal: Principal, ports: Ports
+) -> PinnedTemplate | None:
+    """Return the template that a request names, None if it names none; see `pin_template`."""
+    return pin_template(asked.template, principal, ports) if asked.template else None
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """The destination that results are delivered to, and from when on; None for at once."""

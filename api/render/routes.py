@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
@@ -40,33 +39,20 @@ from api.operations.parameters import (
 )
 from api.pdf_headers import write_invoice_headers, write_pdf_headers
 from api.render.inspection import INVOICE
-from api.render.recorded import Admitted, RecordedRender
-from api.render.request import RenderRequest, find_order, pin_template, read_render_request
+from api.render.recorded import RecordedRender
+from api.render.request import RenderRequest, find_template, read_render_request
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import ServiceError
 from shared.jobs.idempotency import Call, IdempotencyKey
 from shared.jobs.intake import KeyedCall
-from shared.jobs.records import (
-    Allowance,
-    BodyKind,
-    JobOutcome,
-    PinnedTemplate,
-    Purpose,
-    RenderOutput,
-)
+from shared.jobs.records import Allowance, BodyKind, JobOutcome, Purpose, RenderOutput
 from shared.limits import KB
 from shared.templates.references import parse_reference
 from shared.usage.metering import UsageEvent
 
 
-def write_findings(outcome: JobOutcome) -> Response:
-    """Return the findings of a validation."""
-    assert outcome.findings is not None  # set by every validation that succeeded
-    return write_json(outcome.findings)
-
-
-def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) -> Response:
+def write_rendered(ticket: Ticket, outcome: JobOutcome, asked: RenderRequest) -> Response:
     """Return the PDF or XML response, and remember its usage event until the ledger has recorded it.
 
     The file name of the request overrides the document's own.
@@ -95,7 +81,6 @@ def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) ->
 
 
 _CHUNK_BYTES: Final = 256 * KB
-_WITH_RECORD: Final = (BodyKind.JSON, BodyKind.INVOICE)  # bodies that have values by path
 
 
 _TEMPLATE: Final = Parameter(
@@ -189,12 +174,7 @@ class RenderRoutes(Routes):
                 "A render is delivered only if it is recorded: send the header Prefer: respond-async, or an "
                 "Idempotency-Key.",
             )
-        ticket, outcome = self._run(
-            asked,
-            Purpose.RENDER,
-            lambda template: admit(principal, asked.allowance, template, self._ports),
-        )
-        return write_rendered(outcome, ticket, asked)
+        return write_rendered(*self._run(principal, asked, Purpose.RENDER), asked)
 
     @post(
         "/v2/einvoices/render",
@@ -222,12 +202,7 @@ class RenderRoutes(Routes):
             allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
             filename=query.get("filename"),
         )
-        ticket, outcome = self._run(
-            asked,
-            Purpose.RENDER,
-            lambda template: admit(principal, asked.allowance, template, self._ports),
-        )
-        return write_rendered(outcome, ticket, asked)
+        return write_rendered(*self._run(principal, asked, Purpose.RENDER), asked)
 
     @post(
         "/v2/validate",
@@ -246,16 +221,10 @@ class RenderRoutes(Routes):
         fetched. Only rendering detects content that does not fit on its page, characters without a glyph,
         and colours that PDF/A does not allow.
         """
-        principal = current_principal()
         asked = read_render_request(request, Purpose.VALIDATE)
-        _, outcome = self._run(
-            asked,
-            Purpose.VALIDATE,
-            lambda _: admit_unmetered(
-                principal, self._ports, budget_seconds=self._ports.settings.render_budget
-            ),
-        )
-        return write_findings(outcome)
+        _, outcome = self._run(current_principal(), asked, Purpose.VALIDATE)
+        assert outcome.findings is not None  # set by every validation that succeeded
+        return write_json(outcome.findings)
 
     def _render_on_record(
         self,
@@ -268,56 +237,35 @@ class RenderRoutes(Routes):
         with receive_body(request) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
-            recorded = RecordedRender(
-                asked.filename,
-                lambda: self._admit_recorded(principal, asked, body),
-                prefer,
-                self._ports,
-            )
-            return recorded.respond(call)
-
-    def _admit_recorded(self, principal: Principal, asked: RenderRequest, body: Body) -> Admitted:
-        template = self._pin(asked)
-        return Admitted(
-            template=template,
-            order=find_order(principal, self._ports, has_record=asked.kind in _WITH_RECORD),
-            subject=current_query().get("subject"),
-            ticket=admit(principal, asked.allowance, template, self._ports),
-            asked=asked,
-            body=body,
-        )
+            return RecordedRender(principal, asked, body, prefer, self._ports).respond(call)
 
     def _run(
-        self,
-        asked: RenderRequest,
-        purpose: Purpose,
-        admit: Callable[[PinnedTemplate | None], Ticket],
+        self, principal: Principal, asked: RenderRequest, purpose: Purpose
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
         limit = INVOICE.max_bytes if asked.kind is BodyKind.INVOICE else None
         with receive_body(request, limit=limit) as body:
             _check_not_empty(body)
-            template = self._pin(asked)
-            ticket = admit(template)
+            ports, template = self._ports, find_template(asked, principal, self._ports)
+            if purpose is Purpose.VALIDATE:
+                budget = ports.settings.render_budget
+                ticket = admit_unmetered(principal, ports, budget_seconds=budget)
+            else:
+                ticket = admit(principal, asked.allowance, template, ports)
             refuse_if_drained(purpose, ticket.cell)
             return ticket, run_body(
-                name_job(self._ports),
+                name_job(ports),
                 ticket,
                 purpose,
                 asked.kind,
                 body,
-                self._ports,
+                ports,
                 in_memory=ticket.principal.state.keeps_nothing,
                 charset=asked.charset,
                 template=template,
                 flow=asked.flow,
                 output=asked.output,
             )
-
-    def _pin(self, asked: RenderRequest) -> PinnedTemplate | None:
-        if asked.template is None:
-            return None
-        return pin_template(asked.template, current_principal(), self._ports)
 
 
 def _check_not_empty(body: Body) -> None:
