@@ -119,6 +119,7 @@ INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,preview,valida
 BATCH_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "batch", f"{PREFIX}WORKER_NICE": "10"}
 
 
+_WITH_METRICS: Final = ("WORKER", "COUNTER", "MAINTENANCE", "WEBHOOKS", "FETCHER")
 _POOLS: Final = {"worker": INTERACTIVE_POOL, "batch": BATCH_POOL}
 
 
@@ -167,14 +168,9 @@ def plan_farm(
         "BLOB_URL": folder.blob_url,
         "METRICS_DIR": str(folder.metrics),
         "METRICS_ADDRESS": LOOPBACK,
-        "WORKER_METRICS_PORT": str(free_port()),
-        "COUNTER_METRICS_PORT": str(free_port()),
-        "MAINTENANCE_METRICS_PORT": str(free_port()),
-        "WEBHOOKS_METRICS_PORT": str(free_port()),
-        "FETCHER_METRICS_PORT": str(free_port()),
+        **{f"{process}_METRICS_PORT": str(free_port()) for process in _WITH_METRICS},
         "FETCHER_BIND": f"{LOOPBACK}:{fetcher_port}",
         "FETCHER_URL": f"http://{LOOPBACK}:{fetcher_port}",
-        "SIGNER_METRICS_PORT": str(free_port()),
         "SIGNER_BIND": f"{LOOPBACK}:{signer_port}",
         "ENFORCE_RATE_LIMITS": "false",  # off by default in `pressroom up`
         "STUDIO_LOCAL_HTTP": "true",  # the front listens on loopback without TLS
@@ -182,6 +178,7 @@ def plan_farm(
     }
     if given.get(SIGNER_CERTIFICATES):
         chosen["SIGNER_URL"] = f"http://{LOOPBACK}:{signer_port}"
+        chosen["SIGNER_METRICS_PORT"] = str(free_port())
     environment = {PREFIX + name: value for name, value in chosen.items()} | dict(given)
     if not environment.get(SECRET_KEYS):
         environment[SECRET_KEYS] = folder.read_secret_key()

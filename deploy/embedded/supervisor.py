@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NoReturn
+from typing import IO, Final, NoReturn
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
 from deploy.embedded.data_folder import DataFolder, FarmRecord
@@ -34,9 +34,6 @@ from deploy.embedded.plan import (
 from shared import clock
 from shared.errors import is_disk_full
 from shared.parent_death import die_with_parent
-
-if TYPE_CHECKING:
-    from shared.settings import Settings
 
 TICK_SECONDS: Final = 0.1
 START_SECONDS: Final = 60.0
@@ -141,7 +138,7 @@ class EmbeddedFarm:
             self._retire(shard)
         for spec in reversed(process_specs(plan, self._folder, listener=self._listener.fileno())):
             self._launch(spec)
-        self._record = self._describe(plan, servers[:shards])
+        self._record = self._describe(plan)
         self._publish()
         self._await("front", lambda: is_ready(self._port))
         return self._record
@@ -243,8 +240,14 @@ class EmbeddedFarm:
         time.sleep(TICK_SECONDS / 2)
         return self._stop_requests <= max(asked, 1)
 
-    def _describe(self, plan: FarmPlan, servers: Sequence[RedisServer]) -> FarmRecord:
+    def _describe(self, plan: FarmPlan) -> FarmRecord:
         settings = plan.settings
+        of_metrics = {
+            name.removesuffix("_port"): port
+            for name, port in vars(settings).items()
+            if port and name.endswith("_metrics_port")
+        }
+        of_pools = {f"{pool.name}_metrics": pool.metrics_port for pool in plan.pools}
         return FarmRecord(
             pid=os.getpid(),
             url=f"http://{LOOPBACK}:{self._port}",
@@ -253,20 +256,7 @@ class EmbeddedFarm:
             broker_url=settings.broker_url,
             memory_redis_url=settings.memory_redis_url,
             blob_url=settings.blob_url,
-            ports={
-                "front": self._port,
-                **{
-                    process_name("redis", shard): server.port
-                    for shard, server in enumerate(servers)
-                },
-                **{f"{pool.name}_metrics": pool.metrics_port for pool in plan.pools},
-                "counter_metrics": settings.counter_metrics_port,
-                "maintenance_metrics": settings.maintenance_metrics_port,
-                "webhooks_metrics": settings.webhooks_metrics_port,
-                "fetcher": int(settings.fetcher_bind.rpartition(":")[2]),
-                "fetcher_metrics": settings.fetcher_metrics_port,
-                **_signer_ports(settings),
-            },
+            ports={"front": self._port, **of_metrics, **of_pools},
         )
 
     def _try_to_publish(self) -> None:
@@ -369,15 +359,6 @@ def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
         # Keys and accounts may have been changed while the farm was down.
         AdmissionCache(redis).drop_all()
         redis.close()
-
-
-def _signer_ports(settings: Settings) -> dict[str, int]:
-    if not settings.signer_certificates:
-        return {}
-    return {
-        "signer": int(settings.signer_bind.rpartition(":")[2]),
-        "signer_metrics": settings.signer_metrics_port,
-    }
 
 
 def _ending(code: int) -> str:

@@ -7,7 +7,8 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -85,19 +86,30 @@ def test_a_dead_process_is_restarted_and_the_restart_recorded(farm):
 
 
 def test_nothing_of_a_farm_listens_beyond_this_machine(farm):
-    """Every port of the record is bound to loopback: metrics name accounts."""
+    """Every socket of its processes is bound to loopback: metrics name accounts."""
     own = {f"{port:04X}" for port in farm.record.ports.values()}
     # A process that was just started again is not listening yet.
-    wait_until(lambda: {port for _, port in listening() if port in own} == own)
-    # 127.0.0.1, as the kernel writes it
-    assert {address for address, port in listening() if port in own} == {"0100007F"}
+    wait_until(lambda: own <= {port for _, port in listening(farm)})
+    # 127.0.0.1, as the kernel writes it; Redis and the fetcher have ports beside those of the record.
+    assert {address for address, _ in listening(farm)} == {"0100007F"}
+    assert len({port for _, port in listening(farm)}) > len(own)
 
 
-def listening() -> list[tuple[str, str]]:
-    """Return the address and the port, in hexadecimal, of every listening socket."""
-    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    addresses = (line.split()[1].split(":") for line in lines if " 0A " in line)
-    return [(address, port) for address, port in addresses]
+def listening(farm) -> list[tuple[str, str]]:
+    """Return the address and the port, in hexadecimal, of every listening socket of a farm."""
+    processes = farm.folder.read_record().processes.values()
+    files = chain.from_iterable(Path(f"/proc/{pid}/fd").iterdir() for pid in processes)
+    sockets = set()
+    for file in files:
+        with suppress(FileNotFoundError):
+            sockets.add(str(file.readlink()))
+    lines = [
+        line.split()
+        for table in ("tcp", "tcp6")
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]
+    ]
+    found = [line[1] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
+    return [(each.partition(":")[0], each.partition(":")[2]) for each in found]
 
 
 def test_a_request_that_arrives_between_two_farms_waits_in_the_socket_that_systemd_holds(tmp_path):
