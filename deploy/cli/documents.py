@@ -59,22 +59,19 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
     """Read the files that the arguments name.
 
     Raises:
-        CommandFailed: they cannot be combined, or one cannot be read.
+        InputError: they cannot be combined, or one cannot be read.
     """
-    from workers.engine.local_files import FolderResources, InputError, load_inputs
+    from workers.engine.local_files import FolderResources, load_inputs
 
-    try:
-        return load_inputs(
-            document=arguments.document,
-            template=arguments.template,
-            data=arguments.data,
-            markdown=arguments.markdown,
-            flow=arguments.flow,
-            resources=FolderResources(arguments.images, arguments.fonts),
-            templates=arguments.templates,
-        )
-    except InputError as error:
-        raise CommandFailed(str(error)) from error
+    return load_inputs(
+        document=arguments.document,
+        template=arguments.template,
+        data=arguments.data,
+        markdown=arguments.markdown,
+        flow=arguments.flow,
+        resources=FolderResources(arguments.images, arguments.fonts),
+        templates=arguments.templates,
+    )
 
 
 def _default_output(arguments: argparse.Namespace) -> Path:

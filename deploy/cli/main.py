@@ -25,6 +25,7 @@ EXPECTED_ERRORS: Final = (
     ("shared.queue.connection", "UnfitRedisError"),
     ("shared.queue.depth", "UnknownQueueError"),
     ("shared.settings", "WrongSetting"),
+    ("workers.engine.local_files", "InputError"),
 )
 
 

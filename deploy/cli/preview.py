@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from deploy.cli.output import CommandFailed
 
 if TYPE_CHECKING:
     from deploy.tools.preview.server import PreviewServer
-    from workers.engine.local_files import Inputs
 
 
 def run_preview(arguments: argparse.Namespace) -> None:
@@ -29,7 +29,7 @@ def run_preview(arguments: argparse.Namespace) -> None:
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
     """Return the server of the files that the arguments name."""
-    from deploy.tools.preview.drawing import LocalPages, UnreadableInputsError, WatchedFiles
+    from deploy.tools.preview.drawing import LocalPages, WatchedFiles
     from deploy.tools.preview.server import PreviewServer
 
     read_inputs(arguments)
@@ -39,13 +39,7 @@ def make_server(arguments: argparse.Namespace) -> PreviewServer:
     linked = arguments.templates or files[0].parent
     folders = [path for path in (arguments.images, arguments.fonts, linked) if path]
 
-    def load() -> Inputs:
-        try:
-            return read_inputs(arguments)
-        except CommandFailed as error:
-            raise UnreadableInputsError(str(error)) from error
-
-    pages = LocalPages(load, WatchedFiles(files, folders))
+    pages = LocalPages(partial(read_inputs, arguments), WatchedFiles(files, folders))
     try:
         return PreviewServer(pages, title=files[0].name, port=arguments.port)
     except (OSError, OverflowError) as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from deploy.cli.output import CommandFailed, Result, read_credentials
-from pressroom_client import Pressroom, PressroomError
+from pressroom_client import Pressroom
 
 _SECONDS_BETWEEN: Final = 0.5
 _PATIENCE_SECONDS: Final = 600.0
@@ -36,12 +36,9 @@ def run_reprint(arguments: argparse.Namespace) -> Result:
             wanted |= {"unit": unit, "first": numbers[0], "last": numbers[1]}
     if arguments.documents is not None:
         wanted["documents"] = _read_numbers(arguments.documents)
-    try:
-        number = farm.reprint(arguments.batch_id, **wanted)
-        _wait(farm, arguments.batch_id, number)
-        farm.save_run_file(arguments.batch_id, f"reprint-{number}", arguments.output)
-    except PressroomError as error:
-        raise CommandFailed(str(error)) from error
+    number = farm.reprint(arguments.batch_id, **wanted)
+    _wait(farm, arguments.batch_id, number)
+    farm.save_run_file(arguments.batch_id, f"reprint-{number}", arguments.output)
     return {"reprint": number, "output": str(arguments.output)}
 
 
@@ -61,10 +58,7 @@ def _wait(farm: Pressroom, batch_id: str, number: int) -> None:
 def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, Any]]) -> Result:
     farm = Pressroom(*read_credentials(arguments))
     documents = None if arguments.documents is None else _read_numbers(arguments.documents)
-    try:
-        account = decide(farm, arguments.batch_id, documents=documents, reason=arguments.reason)
-    except PressroomError as error:
-        raise CommandFailed(str(error)) from error
+    account = decide(farm, arguments.batch_id, documents=documents, reason=arguments.reason)
     shown = {name: value for name, value in account.items() if not isinstance(value, list | dict)}
     return account if arguments.json else shown
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from shared import clock
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.layout.pictures import SUFFIXES
-from workers.engine.local_files import Inputs
+from workers.engine.local_files import InputError, Inputs
 from workers.engine.ports import RenderOptions
 from workers.engine.preview import PageFormat, Preview, PreviewOptions, preview
 
@@ -70,10 +70,6 @@ def _read_state(path: Path) -> tuple[str, int, int, int]:
 MAX_KEPT: Final = 200  # drawn pages of one state of the files
 
 
-class UnreadableInputsError(Exception):
-    """The files cannot be read or combined; the message has the reason."""
-
-
 @dataclass(slots=True)
 class _State:
     """One state of the files, with what has been drawn of it."""
@@ -87,7 +83,7 @@ class _State:
 class LocalPages:
     """The pages of local files. Thread-safe; one page is drawn at a time.
 
-    `load` reads the files; it raises `UnreadableInputsError`, which the page shows.
+    `load` reads the files; it raises `InputError`, which the page shows.
     """
 
     def __init__(self, load: Callable[[], Inputs], files: WatchedFiles) -> None:
@@ -122,7 +118,7 @@ class LocalPages:
         if self._state is None or self._state.revision != revision:
             try:
                 self._state = _State(revision, self._load(), None)
-            except UnreadableInputsError as error:
+            except InputError as error:
                 self._state = _State(revision, None, str(error))
         return self._state
 
