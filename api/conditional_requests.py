@@ -44,12 +44,10 @@ class Preconditions:
         Raises:
             ServiceError: 412, a precondition is not met.
         """
-        if self.if_match is not None and not _matches(self.if_match, etag, is_weak=False):
-            raise _precondition_failed("If-Match", etag)
-        if self.if_none_match is not None and _matches(self.if_none_match, etag, is_weak=True):
+        if self.is_not_modified(etag):
             raise _precondition_failed("If-None-Match", etag)
 
-    def is_not_modified(self, etag: str) -> bool:
+    def is_not_modified(self, etag: str | None) -> bool:
         """Check the preconditions of a read and return whether the client's copy is current.
 
         Raises:

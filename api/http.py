@@ -189,17 +189,18 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= 100 else text[:100] + "…")
 
 
-def parse_timestamp(text: str) -> datetime:
+def parse_timestamp(text: str) -> datetime | None:
     """Parse an ISO 8601 timestamp or a date (00:00) to a datetime in UTC; without an offset it is UTC.
 
-    Raises:
-        ValueError: the text is neither.
-        OverflowError: the timestamp is outside the calendar.
+    None if the text is neither, or the timestamp is outside the calendar.
     """
     if not re.fullmatch(TIMESTAMP_PATTERN, text):
-        raise ValueError(f"{text!r} is neither YYYY-MM-DD nor an ISO 8601 timestamp")
-    instant = datetime.fromisoformat(text)
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def read_date(query: Mapping[str, str]) -> date | None:
@@ -210,13 +211,10 @@ def read_date(query: Mapping[str, str]) -> date | None:
     """
     if (text := query.get("date")) is None:
         return None
-    try:
-        day = parse_timestamp(text).date()
-    except (ValueError, OverflowError):
-        day = date.max
-    if not date.min.year < day.year < date.max.year:
+    instant = parse_timestamp(text)
+    if instant is None or not date.min.year < instant.year < date.max.year:
         raise ServiceError(
             400,
             f"Invalid date {quote(text)}: accepted is a day that there is, as YYYY-MM-DD or an ISO 8601 timestamp.",
         )
-    return day
+    return instant.date()

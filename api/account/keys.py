@@ -159,11 +159,8 @@ def _check_limit(session: Session, account_id: str, *, at: datetime) -> None:
 
 
 def _read_expiry(text: str, *, at: datetime) -> datetime:
-    try:
-        instant = parse_timestamp(text)
-    except (ValueError, OverflowError):
-        instant = at
-    if instant <= at:
+    instant = parse_timestamp(text)
+    if instant is None or instant <= at:
         raise ServiceError(
             400,
             f"Invalid field expires_at {text[:60]!r}: accepted is an ISO 8601 timestamp in the "

@@ -68,21 +68,23 @@ def check_same_origin(headers: Headers, ports: Ports, *, method: str) -> None:
         ServiceError: 403, the request comes from another site, or its origin is unknown.
     """
     if not is_from_studio(headers):
-        raise _forbidden(f"The header {STUDIO_HEADER} is missing: send it with the value 1.")
+        raise ServiceError(403, f"The header {STUDIO_HEADER} is missing: send it with the value 1.")
     site = headers.get("Sec-Fetch-Site")
     if site is not None:
         if site != "same-origin":
-            raise _forbidden(
-                "Sessions are accepted from the Studio's own pages only, not from another site."
+            raise ServiceError(
+                403,
+                "Sessions are accepted from the Studio's own pages only, not from another site.",
             )
         return
     origin = headers.get("Origin")
     if origin is None and method in _SAFE_METHODS:
         return
     if origin is None or origin != f"{_scheme(headers, ports)}://{headers.get('Host', '')}":
-        raise _forbidden(
+        raise ServiceError(
+            403,
             "Sessions are accepted from the Studio's own pages only: the Origin header must be the "
-            "address of this service."
+            "address of this service.",
         )
 
 
@@ -106,10 +108,6 @@ def _attributes(headers: Headers, ports: Ports) -> str:
 
 def _scheme(headers: Headers, ports: Ports) -> str:
     return "http" if _is_local(headers, ports) else "https"
-
-
-def _forbidden(message: str) -> ServiceError:
-    return ServiceError(403, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +256,10 @@ def _check_state(state: KeyState) -> None:
     if state.key_expires_at is not None and state.key_expires_at <= now():
         _raise_unauthorized("The API key has expired.", ErrorCode.KEY_EXPIRED)
     if state.account_disabled:
-        _raise_forbidden("The account is disabled.", ErrorCode.ACCOUNT_DISABLED)
+        raise ServiceError(403, "The account is disabled.", code=ErrorCode.ACCOUNT_DISABLED)
     if not state.email_verified:
-        _raise_forbidden(
-            "The email address of the account is not verified.", ErrorCode.EMAIL_NOT_VERIFIED
-        )
+        message = "The email address of the account is not verified."
+        raise ServiceError(403, message, code=ErrorCode.EMAIL_NOT_VERIFIED)
 
 
 def _raise_unauthorized(
@@ -270,10 +267,6 @@ def _raise_unauthorized(
 ) -> NoReturn:
     headers = {"WWW-Authenticate": "Bearer"} | ({} if cookie is None else {"Set-Cookie": cookie})
     raise ServiceError(401, message, code=code, headers=headers)
-
-
-def _raise_forbidden(message: str, code: ErrorCode) -> NoReturn:
-    raise ServiceError(403, message, code=code)
 
 
 # Every key has this form (shared.identifiers); anything else is rejected without a lookup.

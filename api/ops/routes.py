@@ -69,20 +69,17 @@ def route_label(request: Request) -> str:
     return request.url_rule.rule if request.url_rule else "unknown"
 
 
+_QUOTAS: Final[Mapping[ErrorCode | None, str]] = {
+    ErrorCode.QUOTA_EXCEEDED: "pages",
+    ErrorCode.DRAFT_QUOTA_EXCEEDED: "draft_pages",
+    ErrorCode.CPU_QUOTA_EXCEEDED: "cpu",
+}
+
+
 def _find_refusal(body: ErrorBody) -> str | None:
-    match body.kind, body.code:
-        case ErrorKind.RATE, _:
-            return "rate"
-        case ErrorKind.QUOTA, ErrorCode.QUOTA_EXCEEDED:
-            return "pages"
-        case ErrorKind.QUOTA, ErrorCode.DRAFT_QUOTA_EXCEEDED:
-            return "draft_pages"
-        case ErrorKind.QUOTA, ErrorCode.CPU_QUOTA_EXCEEDED:
-            return "cpu"
-        case ErrorKind.QUOTA, _:
-            return "storage"
-        case _:
-            return None
+    if body.kind is ErrorKind.RATE:
+        return "rate"
+    return _QUOTAS.get(body.code, "storage") if body.kind is ErrorKind.QUOTA else None
 
 
 class HealthRoutes(Routes):

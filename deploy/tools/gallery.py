@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import pypdfium2
-from PIL import Image, ImageOps
+from PIL import ImageOps
 
+from deploy.tools.language.examples import OPTIONS, write_png
 from shared.templates.public import FOLDER
 from workers.engine.local_files import LinkedFiles
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import RenderOptions, Resources
+from workers.engine.ports import Resources
 
 PICTURES: Final = Path(__file__).parents[2] / "deploy/pictures/templates"
-OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
 MAX_BYTES: Final = 40 * 1024
 
 _DPI: Final = 90
@@ -40,14 +38,7 @@ def draw_page(pdf: bytes) -> bytes:
     """Return the first page of a PDF as a PNG of at most 32 colours, with a thin frame."""
     with pypdfium2.PdfDocument(pdf) as document:
         page = document[0].render(scale=_DPI / 72).to_pil().convert("RGB")
-    framed = ImageOps.expand(page, 1, _EDGE)
-    # Wide coverage keeps rare colours, one round of k-means makes the frequent ones exact.
-    quantised = framed.quantize(
-        _COLORS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
-    )
-    file = io.BytesIO()
-    quantised.save(file, "PNG", optimize=True)
-    return file.getvalue()
+    return write_png(ImageOps.expand(page, 1, _EDGE), _COLORS)
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.local_files import FolderResources, LinkedFiles
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
-from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions
 
 SUFFIX: Final = ".case.json"
 _KINDS: Final = {
@@ -116,13 +116,6 @@ class Result:
         return self.error is None and not self.failures
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
-    pdf: bytes
-    pages: int
-    findings: tuple[Diagnostic, ...]
-
-
 class _UnusableCase(Exception):
     """A case cannot be run; the message has the reason."""
 
@@ -141,8 +134,8 @@ def run_case(file: Path, run: CaseRun) -> Result:
     try:
         case = msgspec.json.decode(file.read_bytes(), type=Case)
         document = _render(case, file, run)
-        if isinstance(document, _Document):
-            failures += _check_findings(case, document.findings)
+        if isinstance(document, Rendered):
+            failures += _check_findings(case, document.warnings)
             failures += _check_invoice(case.expect.einvoice, document.pdf)
             with pypdfium2.PdfDocument(document.pdf, password=case.password) as pdf:
                 pdf.init_forms()
@@ -199,13 +192,13 @@ def _xml_text(text: str) -> str:
 # --- rendering ------------------------------------------------------------------------------------------
 
 
-def _render(case: Case, file: Path, run: CaseRun) -> _Document | tuple[Diagnostic, ...]:
+def _render(case: Case, file: Path, run: CaseRun) -> Rendered | tuple[Diagnostic, ...]:
     """Return the document of a case, or the errors that prevent it."""
     source = run.folder / f"{case.template}.xml"
     if not source.is_file():
         raise _UnusableCase(f"template: there is no {source}")
     try:
-        rendered = render(
+        return render(
             _prepare(source.read_bytes(), run.folder),
             _read_payload(case, file),
             options=RenderOptions(now=case.now),
@@ -213,7 +206,6 @@ def _render(case: Case, file: Path, run: CaseRun) -> _Document | tuple[Diagnosti
         )
     except AuthoringError as error:
         return error.diagnostics
-    return _Document(rendered.pdf, rendered.pages, rendered.warnings)
 
 
 @lru_cache(maxsize=100)

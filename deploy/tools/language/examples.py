@@ -156,10 +156,15 @@ def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
     pdf = render(template, None, options=OPTIONS, resources=RESOURCES).pdf
     pages = _rasterise(pdf)
     picture = _side_by_side(pages) if shows_pages else _cropped(pages[0])
+    return write_png(picture, _COLORS)
+
+
+def write_png(picture: Image.Image, colors: int) -> bytes:
+    """Return a picture as a PNG of at most some colours."""
     file = io.BytesIO()
     # Wide coverage keeps rare colours, one round of k-means makes the frequent ones exact.
     quantised = picture.quantize(
-        _COLORS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        colors, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
     )
     quantised.save(file, "PNG", optimize=True)
     return file.getvalue()
