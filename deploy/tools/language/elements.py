@@ -21,7 +21,7 @@ from deploy.tools.language.markdown import (
     link,
     picture,
     read_guide,
-    row,
+    table,
 )
 from deploy.tools.language.mistakes import SPECIAL, Mistake, find_diagnostic
 from workers.engine.data_tables import read_table
@@ -194,7 +194,7 @@ def write_attribute_index() -> str:
     Raises:
         LookupError: An attribute has no example.
     """
-    lines = [row("Attribute", "Of", "Example"), row("---", "---", "---")]
+    rows = []
     for name in sorted({name for element in ELEMENTS.values() for name in element.attributes}):
         owners = [
             each
@@ -204,8 +204,8 @@ def write_attribute_index() -> str:
         links = [f"[{each}](#{anchor_of(name, each)})" for each in owners]
         if name in SHARED:
             links.insert(0, f"[most elements](#{anchor_of(name)})")
-        lines.append(row(code(name), ", ".join(links), code(write_example(name))))
-    return "\n".join(lines)
+        rows.append((code(name), ", ".join(links), code(write_example(name))))
+    return table(("Attribute", "Of", "Example"), rows)
 
 
 def write_example(name: str) -> str:

@@ -50,9 +50,9 @@ def collapse_sides(names: Sequence[str]) -> list[str]:
     return collapsed
 
 
-def row(*cells: str) -> str:
-    """Return a row of a table."""
-    return f"| {' | '.join(cells)} |"
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
 
 
 def anchor_of(attribute: str, *elements: str) -> str:
@@ -62,17 +62,17 @@ def anchor_of(attribute: str, *elements: str) -> str:
 
 def describe_attributes(specs: Sequence[AttributeSpec], *elements: str) -> str:
     """Return a table of attributes: name, meaning, values, default; with an anchor for each element."""
-    lines = [row("Attribute", "", "Values", "Default"), row("---", "---", "---", "---")]
-    return "\n".join([*lines, *(_describe_attribute(spec, elements) for spec in specs)])
+    rows = (_describe_attribute(spec, elements) for spec in specs)
+    return table(("Attribute", "", "Values", "Default"), rows)
 
 
-def _describe_attribute(spec: AttributeSpec, elements: Sequence[str]) -> str:
+def _describe_attribute(spec: AttributeSpec, elements: Sequence[str]) -> Sequence[str]:
     marks = ("†" if spec.is_fixed else "") + ("↓" if spec.is_inherited else "")
     anchors = [anchor_of(spec.name, each) for each in elements] or [anchor_of(spec.name)]
     name = "".join(f'<a id="{anchor}"></a>' for anchor in anchors) + code(spec.name)
     name += f" {marks}" if marks else ""
     default = "required" if spec.is_required else code(spec.default) if spec.default else "–"
-    return row(name, spec.doc.replace("|", "\\|"), describe_kind(spec.value_type), default)
+    return name, spec.doc.replace("|", "\\|"), describe_kind(spec.value_type), default
 
 
 def describe_kind(kind: ValueType[Any]) -> str:

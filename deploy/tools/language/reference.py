@@ -14,7 +14,7 @@ from deploy.tools.language.elements import (
     write_mistakes,
 )
 from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
-from deploy.tools.language.markdown import PICTURE, code, describe_attributes, link, picture, row
+from deploy.tools.language.markdown import PICTURE, code, describe_attributes, link, picture, table
 from deploy.tools.language.mistakes import GENERAL
 from workers.engine.einvoices import PROFILE_TERM, Level, walk_terms
 from workers.engine.syntax.vocabulary import ELEMENTS
@@ -67,24 +67,20 @@ def _write_contents(guide: str) -> str:
 
 
 def _write_terms() -> str:
-    lines = [row("Member", "Term", "Kind", "Meaning", "From profile"), row(*["---"] * 5)]
-    for place in walk_terms():
-        term = place.term
-        if term.name != PROFILE_TERM:
-            profile = _FROM[term.level]
-            lines.append(
-                row(code(place.path), term.number, term.data_type.value, term.doc, profile)
-            )
-    return "\n".join(lines)
+    rows = [
+        (code(path), term.number, term.data_type.value, term.doc, _FROM[term.level])
+        for path, term in ((place.path, place.term) for place in walk_terms())
+        if term.name != PROFILE_TERM
+    ]
+    return table(("Member", "Term", "Kind", "Meaning", "From profile"), rows)
 
 
 # --- expressions ----------------------------------------------------------------------------------------
 
 
 def _write_operators() -> str:
-    lines = [row("Syntax", "Example", "Result"), row("---", "---", "---")]
-    lines += [row(written, code(f.expression), code(f.result)) for written, f in OPERATORS]
-    return "\n".join(lines)
+    rows = [(written, code(f.expression), code(f.result)) for written, f in OPERATORS]
+    return table(("Syntax", "Example", "Result"), rows)
 
 
 def _write_filters() -> str:
@@ -92,11 +88,11 @@ def _write_filters() -> str:
 
 
 def _filter_table(title: str, filters: Mapping[str, list[Formula]]) -> str:
-    lines = [row(title, "Effect", "Examples"), row("---", "---", "---")]
-    for name, formulas in filters.items():
-        shown = "<br>".join(map(_show_formula, formulas))
-        lines.append(row(code(FILTERS[name].usage), describe_filter(name), shown))
-    return "\n".join(lines)
+    rows = [
+        (code(FILTERS[name].usage), describe_filter(name), "<br>".join(map(_show_formula, shown)))
+        for name, shown in filters.items()
+    ]
+    return table((title, "Effect", "Examples"), rows)
 
 
 def describe_filter(name: str) -> str:
@@ -116,20 +112,20 @@ def _show_formula(formula: Formula) -> str:
 
 
 def _write_default_styles() -> str:
-    lines = [row("Element", "Properties"), row("---", "---")]
+    rows = []
     for styles, where in ((DECLARATIONS, ""), (LIST_DECLARATIONS, f" in {link('li')}")):
         for written, names in groupby(styles, key=lambda name: [*styles[name].items()]):
             properties = " ".join(code(f'{name}="{value}"') for name, value in written)
-            lines.append(row(" ".join(map(link, names)) + where, properties))
-    return "\n".join(lines)
+            rows.append((" ".join(map(link, names)) + where, properties))
+    return table(("Element", "Properties"), rows)
 
 
 def _write_entry_styles() -> str:
-    lines = [row("Style", "Properties"), row("---", "---")]
-    for name, written in ENTRY_DECLARATIONS.items():
-        properties = " ".join(code(f'{one}="{value}"') for one, value in written.items())
-        lines.append(row(code(name), properties))
-    return "\n".join(lines)
+    rows = [
+        (code(name), " ".join(code(f'{one}="{value}"') for one, value in written.items()))
+        for name, written in ENTRY_DECLARATIONS.items()
+    ]
+    return table(("Style", "Properties"), rows)
 
 
 def _write_groups() -> str:
