@@ -6,7 +6,6 @@ import base64
 import binascii
 import hashlib
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -250,8 +249,7 @@ class FileStore:
         )
 
 
-# Neither slow remote servers nor one account may occupy all connections of this process.
-MAX_AT_ONCE: Final = 64
+# One account may not occupy all connections of this process; the fetcher bounds the fetches of all.
 MAX_OF_ACCOUNT: Final = 8
 SLOT_WAIT_SECONDS: Final = 2.0
 _TOO_MANY: Final = (
@@ -260,18 +258,12 @@ _TOO_MANY: Final = (
 
 
 class SourceUrlFetcher:
-    """Fetches files of one kind for one process of the front, a bounded number at once."""
+    """Fetches files of one kind for one process of the front, a bounded number of an account at once."""
 
     def __init__(
-        self,
-        fetcher: Fetcher,
-        kind: FileKind,
-        *,
-        at_once: int = MAX_AT_ONCE,
-        of_account: int = MAX_OF_ACCOUNT,
+        self, fetcher: Fetcher, kind: FileKind, *, of_account: int = MAX_OF_ACCOUNT
     ) -> None:
         self._fetcher = fetcher
-        self._slots = threading.BoundedSemaphore(at_once)
         self._limit = ConcurrencyLimit(of_account, _TOO_MANY.format(plural=kind.plural))
         self._kind = kind
 
@@ -286,18 +278,10 @@ class SourceUrlFetcher:
         """
         with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
             with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
-                self._fetch(url, cast("BinaryIO", file), account_id)
+                self._download(url, cast("BinaryIO", file), account_id)
             size = file.tell()
             file.seek(0)
             yield Body(cast("BinaryIO", file), size)
-
-    def _fetch(self, url: str, file: BinaryIO, account_id: str) -> None:
-        if not self._slots.acquire(timeout=SLOT_WAIT_SECONDS):
-            raise self._busy()
-        try:
-            self._download(url, file, account_id)
-        finally:
-            self._slots.release()
 
     def _download(self, url: str, file: BinaryIO, account_id: str) -> None:
         kind = self._kind
@@ -313,7 +297,11 @@ class SourceUrlFetcher:
         try:
             status = self._fetcher.download(ask, file)
         except FetcherBusy as error:
-            raise self._busy() from error
+            raise ServiceError(
+                503,
+                f"Too many {kind.plural} are being fetched; try again in a few seconds.",
+                headers={"Retry-After": "5"},
+            ) from error
         except TargetRefusedError as error:
             raise ServiceError(400, f"The source_url is not allowed: {error}.") from error
         except TargetTooLargeError as error:
@@ -323,10 +311,3 @@ class SourceUrlFetcher:
             raise ServiceError(400, f"{failed}: {error}.") from error
         if not 200 <= status < 300:
             raise ServiceError(400, f"{failed}: the server responded {status}.")
-
-    def _busy(self) -> ServiceError:
-        return ServiceError(
-            503,
-            f"Too many {self._kind.plural} are being fetched; try again in a few seconds.",
-            headers={"Retry-After": "5"},
-        )

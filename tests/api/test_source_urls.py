@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 from io import BytesIO
+from unittest.mock import Mock
 
 import pytest
 from PIL import Image
@@ -12,7 +13,7 @@ from api.files.store import FONT, SourceUrlFetcher
 from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
 from shared.limits import MAX_FONT_BYTES
-from shared.outbound import Fetcher
+from shared.outbound import Fetcher, FetcherBusy
 from tests.golden.case import FOLDER
 from tests.waiting import wait_until
 
@@ -113,13 +114,11 @@ def test_a_failed_fetch_leaves_the_image_that_was_there(caller, serve):
 
 
 @pytest.mark.long
-def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
-    serve, open_fetcher_url, monkeypatch
-):
+def test_too_many_concurrent_fetches_of_an_account_are_a_429(serve, open_fetcher_url, monkeypatch):
     monkeypatch.setattr("api.files.store.SLOT_WAIT_SECONDS", 0.1)
     is_over = threading.Event()
     server = serve(lambda *_: is_over.wait(30))
-    sources = SourceUrlFetcher(Fetcher(open_fetcher_url), FONT, at_once=1)
+    sources = SourceUrlFetcher(Fetcher(open_fetcher_url), FONT, of_account=1)
 
     def hold():
         with pytest.raises(ServiceError), receive(sources, server.url()):
@@ -130,11 +129,20 @@ def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     wait_until(lambda: server.requests)
     with pytest.raises(ServiceError) as refused, receive(sources, server.url()):
         pass
+    assert refused.value.body.status == 429
+    assert "Too many fonts" in refused.value.body.message
+    is_over.set()
+    holding.join()
+
+
+def test_a_fetcher_without_a_free_slot_is_a_503_with_retry_after(monkeypatch):
+    fetcher = Fetcher("http://127.0.0.1:1")
+    monkeypatch.setattr(fetcher, "download", Mock(side_effect=FetcherBusy))
+    with pytest.raises(ServiceError) as refused, receive(SourceUrlFetcher(fetcher, FONT), "url"):
+        pass
     assert refused.value.body.status == 503
     assert "Too many fonts" in refused.value.body.message
     assert refused.value.headers["Retry-After"] == "5"
-    is_over.set()
-    holding.join()
 
 
 def test_without_a_fetcher_it_is_503_and_not_an_error_of_the_document(ports, account, serve):
