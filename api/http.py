@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from flask import Request, Response
-from werkzeug.http import parse_options_header
 
 from api.translation import SOURCE, find_language, translate_findings
 from shared import json_text
@@ -26,14 +23,6 @@ MAX_PAGE: Final = 1000
 MAX_WAIT_SECONDS: Final = 60
 _INCOMPLETE_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2}).{0,2}")
 Choice = TypeVar("Choice", bound=StrEnum)
-
-
-@dataclass(frozen=True, slots=True)
-class ContentType:
-    """A Content-Type header: the media type in lower case, the charset as a Python codec name."""
-
-    media_type: str
-    charset: str | None
 
 
 def read_query(request: Request, accepted: tuple[str, ...]) -> Mapping[str, str]:
@@ -104,53 +93,33 @@ def read_wait(query: Mapping[str, str]) -> float:
     return float(query.get("wait", "0"))
 
 
-def read_media_type(request: Request) -> str:
-    """Read the media type of the body in lower case; empty without a Content-Type."""
-    return _split_content_type(request.headers.get("Content-Type", ""))[0]
-
-
-def read_content_type(request: Request) -> ContentType | None:
-    """Read the Content-Type header, None without one.
+def read_charset(request: Request) -> str | None:
+    """Read the charset of the Content-Type header as the name of a Python codec, None without one.
 
     Raises:
         ServiceError: 415 for an unknown charset.
     """
-    header = request.headers.get("Content-Type")
-    if not header:
-        return None
-    media, charset = _split_content_type(header)
-    if charset is None:
-        return ContentType(media, None)
-    codec = find_codec(charset)
-    if codec is None:
+    charset = request.mimetype_params.get("charset")
+    codec = None if charset is None else find_codec(charset)
+    if charset is not None and codec is None:
         raise ServiceError(
             415, f"Unaccepted charset {quote(charset)} in Content-Type: accepted are {ACCEPTED}."
         )
-    return ContentType(media, codec)
+    return codec
 
 
-def require_content_type(request: Request, accepted: Collection[str]) -> ContentType:
-    """Read the Content-Type header of a body that must be of one of some media types.
+def require_content_type(request: Request, accepted: Collection[str]) -> str | None:
+    """Read the charset of a body that must be of one of some media types; see `read_charset`.
 
     Raises:
         ServiceError: 415, listing the accepted types.
     """
-    content_type = read_content_type(request)
-    if content_type is None or content_type.media_type not in accepted:
-        sent = (
-            "A Content-Type is required"
-            if content_type is None
-            else f"Unaccepted Content-Type {content_type.media_type!r}"
-        )
+    charset, media = read_charset(request), request.mimetype
+    if media not in accepted:
+        sent = f"Unaccepted Content-Type {media!r}" if media else "A Content-Type is required"
         verb = "is" if len(accepted) == 1 else "are"
         raise ServiceError(415, f"{sent}; accepted {verb} {', '.join(accepted)}.")
-    return content_type
-
-
-@lru_cache(maxsize=100)  # few values occur
-def _split_content_type(header: str) -> tuple[str, str | None]:
-    media, options = parse_options_header(header)
-    return media.lower(), options.get("charset")
+    return charset
 
 
 def write_json(

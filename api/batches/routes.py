@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from flask import Response, g, request
+from flask import Response, request
 from werkzeug.routing import BaseConverter
 
 from api.auth.guard import current_principal
@@ -182,14 +182,7 @@ class BatchRoutes(Routes):
         account is limited, by default to 100; one more is 429, before the body is read.
         """
         batch_request = read_batch_request(request)
-        batch, is_replayed = accept_batch(
-            request,
-            batch_request,
-            current_principal(),
-            self._ports,
-            self._inspections,
-            request_id=g.request_id,
-        )
+        batch, is_replayed = accept_batch(request, batch_request, self._ports, self._inspections)
         self._ports.cell(batch.account_id).batches.try_enqueue_slices()
         waiting = DocumentCounts(batch.total, 0, 0, 0, 0, pages=0)
         headers = {"Location": f"/v2/batches/{batch.id}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,11 +11,11 @@ from io import BytesIO
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 
-from flask import Request
+from flask import Request, g
 
 from api.admission.body import Body, BodyStream
 from api.admission.gate import admit
-from api.auth.guard import Principal
+from api.auth.guard import Principal, current_principal
 from api.http import read_choice, require_content_type
 from api.jobs.accepting import Holding, check_repeated, hold, make_fingerprint, read_key
 from api.jobs.inspection import Inspections
@@ -95,17 +95,15 @@ def read_batch_request(request: Request) -> BatchRequest:
     group, deadline = map(query.get, ("group", "deadline"))
     if group is not None:
         check_group_path(group)
-    content_type = require_content_type(request, _KINDS)
-    kind = _KINDS[content_type.media_type]
-    if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
-        raise ServiceError(
-            415, f"Unaccepted charset {content_type.charset} for JSON; accepted is UTF-8."
-        )
+    charset, media_type = require_content_type(request, _KINDS), request.mimetype
+    kind = _KINDS[media_type]
+    if kind is BatchKind.NDJSON and charset not in (None, "utf-8"):
+        raise ServiceError(415, f"Unaccepted charset {charset} for JSON; accepted is UTF-8.")
     return BatchRequest(
         kind=kind,
-        is_array=content_type.media_type == _ARRAY,
-        is_spreadsheet=content_type.media_type == SPREADSHEET_TYPE,
-        charset=content_type.charset,
+        is_array=media_type == _ARRAY,
+        is_spreadsheet=media_type == SPREADSHEET_TYPE,
+        charset=charset,
         template=template,
         output=BatchOutput.MERGED if plan else output or BatchOutput.FILES,
         is_zipped=output is BatchOutput.ZIP,
@@ -119,24 +117,10 @@ def read_batch_request(request: Request) -> BatchRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedBatch:
-    """A batch whose body is stored, but which is not recorded yet."""
-
-    batch: Batch
-    chunks: tuple[Chunk, ...]
-
-
 def receive_batch(
-    stream: BodyStream,
-    batch_request: BatchRequest,
-    principal: Principal,
-    ports: Ports,
-    inspections: Inspections,
-    *,
-    request_id: str,
-) -> ReceivedBatch:
-    """Store the body of an admitted batch: steps 6 to 8 of the order of checks.
+    stream: BodyStream, batch_request: BatchRequest, ports: Ports, inspections: Inspections
+) -> tuple[Batch, list[Chunk]]:
+    """Store the body of an admitted batch, which is not recorded yet: steps 6 to 8 of the order of checks.
 
     A body that a later step rejects is still read to its end, since 413 has precedence; it is not stored.
 
@@ -144,7 +128,7 @@ def receive_batch(
         ServiceError: 413 as soon as the body exceeds the limit; 400, invalid CSV or JSON array, or no
             document; 404 and 400 for the template; 402 for the allowance.
     """
-    batch_id = new_id("batch")
+    batch_id, principal = new_id("batch"), current_principal()
     is_spreadsheet = batch_request.is_spreadsheet
     source = _convert(stream, principal, inspections) if is_spreadsheet else stream
     body = _open_body(batch_request, source)
@@ -185,7 +169,7 @@ def receive_batch(
         account_id=principal.state.account_id,
         workspace_id=principal.state.workspace_id,
         user_id=principal.state.user_id,
-        request_id=request_id,
+        request_id=g.request_id,
         status=BatchStatus.QUEUED,
         output=batch_request.output,
         kind=BatchKind.NDJSON if isinstance(body, GroupedBody) else batch_request.kind,
@@ -209,7 +193,7 @@ def receive_batch(
         priority=batch_request.priority or (plan and plan.plan.priority) or Priority.NORMAL,
     )
     chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)
-    return ReceivedBatch(batch, tuple(chunks))
+    return batch, list(chunks)
 
 
 def _find_plan(
@@ -275,13 +259,7 @@ _CHUNK_BYTES: Final = 256 * KB
 
 
 def accept_batch(
-    request: Request,
-    batch_request: BatchRequest,
-    principal: Principal,
-    ports: Ports,
-    inspections: Inspections,
-    *,
-    request_id: str,
+    request: Request, batch_request: BatchRequest, ports: Ports, inspections: Inspections
 ) -> tuple[Batch, bool]:
     """Accept a batch and return it as queued, and whether it is that of an earlier, equal request.
 
@@ -290,6 +268,7 @@ def accept_batch(
             request; 429 before the body is read, the account has too many unfinished batches; and the
             errors of `receive_batch`.
     """
+    principal = current_principal()
     key = read_key(request, principal.state.account_id, Call.BATCHES)
     body = sha256()
     limit = MAX_SPREADSHEET_BYTES if batch_request.is_spreadsheet else get_limits().batch_bytes
@@ -305,30 +284,25 @@ def accept_batch(
             check_unfinished_limit(
                 session, principal.state.account_id, ports.settings.max_unfinished_batches
             )
-        received = receive_batch(
-            stream, batch_request, principal, ports, inspections, request_id=request_id
-        )
+        batch, chunks = receive_batch(stream, batch_request, ports, inspections)
         fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
-        _record_batch(received, holding, fingerprint, ports)
-        return received.batch, False
+        _record_batch(batch, chunks, holding, fingerprint, ports)
+        return batch, False
 
 
 def _record_batch(
-    received: ReceivedBatch, holding: Holding, fingerprint: str, ports: Ports
+    batch: Batch, chunks: Sequence[Chunk], holding: Holding, fingerprint: str, ports: Ports
 ) -> None:
-    body_key = received.batch.body_key
-    assert body_key is not None, "a new batch has a body"
+    assert batch.body_key is not None, "a new batch has a body"
     try:
         with ports.database.session() as session:
             # Again and one after the other, for concurrent requests.
-            lock_account(session, received.batch.account_id)
-            check_unfinished_limit(
-                session, received.batch.account_id, ports.settings.max_unfinished_batches
-            )
-            add_batch(session, received.batch, received.chunks)
-            holding.keep(session, fingerprint=fingerprint, batch_id=received.batch.id)
+            lock_account(session, batch.account_id)
+            check_unfinished_limit(session, batch.account_id, ports.settings.max_unfinished_batches)
+            add_batch(session, batch, chunks)
+            holding.keep(session, fingerprint=fingerprint, batch_id=batch.id)
     except ServiceError:
-        delete_body(body_key, ports)
+        delete_body(batch.body_key, ports)
         raise
 
 

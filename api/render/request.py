@@ -11,7 +11,7 @@ from typing import Final
 from flask import Request
 
 from api.auth.guard import Principal
-from api.http import ContentType, parse_timestamp, quote, read_content_type, read_media_type
+from api.http import parse_timestamp, quote, read_charset
 from api.operations.model import current_query
 from api.ports import Ports
 from shared.clock import now, timestamp
@@ -65,19 +65,19 @@ def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
     """
     query = current_query()
     template = _read_template(query)
-    sent = read_media_type(request)
+    sent = request.mimetype
     kind = _KINDS.get(sent)
     flow = _read_flow(query, kind=kind, sent=sent)
     if kind is not None and kind is not BodyKind.XML and template is None:
         raise ServiceError(
             400, f"The template query parameter is required when posting {_NAMES[kind]} data."
         )
-    content_type = read_content_type(request)
-    if kind is None or content_type is None:
+    charset = read_charset(request)
+    if kind is None:
         raise _unaccepted(sent)
     return RenderRequest(
         kind=kind,
-        charset=_check_charset(kind, content_type),
+        charset=_check_charset(kind, charset),
         template=template,
         flow=flow,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
@@ -131,12 +131,10 @@ def _read_flow(query: Mapping[str, str], *, kind: BodyKind | None, sent: str) ->
     return None
 
 
-def _check_charset(kind: BodyKind, content_type: ContentType) -> str | None:
-    if kind is BodyKind.JSON and content_type.charset not in (None, "utf-8"):
-        raise ServiceError(
-            415, f"Unaccepted charset {content_type.charset} for JSON; accepted is UTF-8."
-        )
-    return content_type.charset
+def _check_charset(kind: BodyKind, charset: str | None) -> str | None:
+    if kind is BodyKind.JSON and charset not in (None, "utf-8"):
+        raise ServiceError(415, f"Unaccepted charset {charset} for JSON; accepted is UTF-8.")
+    return charset
 
 
 def _unaccepted(sent: str) -> ServiceError:

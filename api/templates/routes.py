@@ -271,11 +271,10 @@ class TemplateRoutes(Routes):
             request.content_length is not None or "Transfer-Encoding" in request.headers
         )
         # A template without content is created without a body, and needs no Content-Type.
-        content_type = require_content_type(request, _TYPES) if has_body else None
+        charset = require_content_type(request, _TYPES) if has_body else None
         with receive_body(request) as body:
             check()
             data = body.read()
-        charset = content_type.charset if content_type else None
         return read_content(data, charset=charset, inspect=self._inspect)
 
     def _inspect(self, text: bytes) -> None:
