@@ -23,39 +23,39 @@ def write_pdf_headers(
     *,
     pages: int,
     filename: str | None,
-    timings: Mapping[str, float],
-    warnings: Sequence[Mapping[str, Any]],
+    timings: Mapping[str, float] | None,
+    warnings: Sequence[Mapping[str, Any]] | None,
 ) -> dict[str, str]:
-    """Return the headers of a PDF."""
+    """Return the headers of a PDF, with the number of warnings and their codes, which are bounded."""
+    found = warnings or ()
     headers = {
         "Content-Type": "application/pdf",
         "Content-Disposition": write_content_disposition(filename or DEFAULT_FILENAME),
         "X-Page-Count": str(pages),
         "X-Job-Id": job_id,
-        "Server-Timing": write_server_timing(timings),
-        "X-Warning-Count": "0",
+        "X-Warning-Count": str(sum(each["count"] for each in found)),
     }
-    if warnings:
-        headers |= write_warning_headers(warnings)
+    if timings:
+        headers["Server-Timing"] = write_server_timing(timings)
+    if found:
+        headers["X-Warning-Codes"] = ", ".join(each["code"] for each in found)
     return headers
 
 
 def write_invoice_headers(filename: str | None) -> dict[str, str]:
     """Return the headers in which the XML of an electronic invoice differs from the PDF."""
     name = (filename or "invoice").removesuffix(".pdf")
+    return write_attachment_headers("application/xml", name, ".xml", default="invoice.xml")
+
+
+def write_attachment_headers(
+    media_type: str, filename: str, extension: str, *, default: str = DEFAULT_FILENAME
+) -> dict[str, str]:
+    """Return the headers of a file that is not shown in a browser."""
     disposition = write_content_disposition(
-        name, kind="attachment", extension=".xml", default="invoice.xml"
+        filename, kind="attachment", extension=extension, default=default
     )
-    return {"Content-Type": "application/xml", "Content-Disposition": disposition}
-
-
-def write_warning_headers(warnings: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
-    """Return the headers with the number of warnings and their codes, which are bounded."""
-    found = warnings or ()
-    headers = {"X-Warning-Count": str(sum(each["count"] for each in found))}
-    if found:
-        headers["X-Warning-Codes"] = ", ".join(each["code"] for each in found)
-    return headers
+    return {"Content-Type": media_type, "Content-Disposition": disposition}
 
 
 def write_content_disposition(

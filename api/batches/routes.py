@@ -50,7 +50,7 @@ from api.operations.parameters import (
     file_responses,
     start_after,
 )
-from api.pdf_headers import write_content_disposition, write_warning_headers
+from api.pdf_headers import write_attachment_headers, write_content_disposition, write_pdf_headers
 from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
 from api.stored_files import BlobFile, expired, send_file
@@ -84,7 +84,6 @@ from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import NAME_PATTERN
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MAX_GROUPED_ROWS, MB
-from shared.zip_files import DEFAULT_FILENAME
 
 _ITEMS_PER_PAGE: Final = 1000
 _RESULT: Final = "result of this batch"
@@ -326,12 +325,9 @@ class BatchRoutes(Routes):
             )
         if batch.output is BatchOutput.MERGED:
             return self._send_merged(batch, filename)
-        headers = {
-            "Content-Type": "application/zip",
-            "Content-Disposition": write_content_disposition(
-                filename or batch.id, kind="attachment", extension=".zip", default=f"{batch.id}.zip"
-            ),
-        }
+        headers = write_attachment_headers(
+            "application/zip", filename or batch.id, ".zip", default=f"{batch.id}.zip"
+        )
         return send_file(request, Archive(batch, self._ports), headers, what=_RESULT)
 
     @get("/v2/jobs/{item_job:job_id}", {}, query=(WAIT,), is_described=False)
@@ -364,15 +360,13 @@ class BatchRoutes(Routes):
         if batch.is_expired(now()) or item.part_key is None:
             raise expired(PDF)
         assert item.place is not None, "a document that succeeded has a place in its part"
-        headers = {
-            "Content-Type": "application/pdf",
-            "Content-Disposition": write_content_disposition(
-                filename or item.filename or DEFAULT_FILENAME
-            ),
-            "X-Page-Count": str(item.pages),
-            "X-Job-Id": job_id,
-            **write_warning_headers(item.warnings),
-        }
+        headers = write_pdf_headers(
+            job_id,
+            pages=item.pages or 0,
+            filename=filename or item.filename,
+            timings=None,
+            warnings=item.warnings,
+        )
         place = item.place
         pdf = BlobFile(self._ports.blobs, item.part_key, place.length, place.offset)
         return send_file(request, pdf, headers, what=PDF)

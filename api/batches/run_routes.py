@@ -34,7 +34,7 @@ from api.operations.parameters import (
     VERSION,
     file_responses,
 )
-from api.pdf_headers import write_content_disposition
+from api.pdf_headers import write_attachment_headers
 from api.stored_files import BlobFile, expired, send_file
 from shared.auth.scopes import Scope
 from shared.batches.decisions import HeldDocuments, Reprint, decide, order_reprint
@@ -139,11 +139,9 @@ class PlanRoutes(Routes):
         With all its versions and tags. Batches that were accepted with it keep it.
         """
         with self._ports.database.session() as session:
-            was_there = delete_plan(session, current_principal().state.account_id, plan)
-            if was_there:
-                record_change(session, current_principal(), "plan.deleted", plan)
-        if not was_there:
-            raise ServiceError(404, f"The plan {plan!r} does not exist.")
+            if not delete_plan(session, current_principal().state.account_id, plan):
+                raise ServiceError(404, f"The plan {plan!r} does not exist.")
+            record_change(session, current_principal(), "plan.deleted", plan)
         return Response(status=204)
 
     @put(
@@ -173,11 +171,9 @@ class PlanRoutes(Routes):
         """
         principal = current_principal()
         with self._ports.database.session() as session:
-            was_there = remove_tag(session, principal.state.account_id, plan, tag)
-            if was_there:
-                record_change(session, principal, "plan.untagged", plan, {"tag": tag})
-        if not was_there:
-            raise ServiceError(404, f"The plan {plan!r} has no tag {tag!r}.")
+            if not remove_tag(session, principal.state.account_id, plan, tag):
+                raise ServiceError(404, f"The plan {plan!r} has no tag {tag!r}.")
+            record_change(session, principal, "plan.untagged", plan, {"tag": tag})
         return Response(status=204)
 
 
@@ -364,12 +360,7 @@ class RunRoutes(Routes):
             count = sum(file.number > INDEX_NUMBER for file in files)
             told = f"the files 1 to {count}" if count else "no file: no document succeeded"
             raise ServiceError(404, f"The batch has {told}.")
-        headers: dict[str, Any] = {
-            "Content-Type": media_type,
-            "Content-Disposition": write_content_disposition(
-                name, kind="attachment", extension=extension
-            ),
-        }
+        headers = write_attachment_headers(media_type, name, extension)
         blob = BlobFile(self._ports.blobs, found.blob_key, found.bytes)
         return send_file(request, blob, headers, what=what)
 

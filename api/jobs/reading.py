@@ -122,8 +122,8 @@ def write_job_headers(record: JobRecord, filename: str | None) -> dict[str, str]
         record.id,
         pages=record.pages or 0,
         filename=filename or record.filename,
-        timings=record.timings or {},
-        warnings=record.warnings or (),
+        timings=record.timings,
+        warnings=record.warnings,
     )
 
 

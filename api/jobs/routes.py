@@ -191,8 +191,6 @@ class SubjectRoutes(Routes):
         principal = current_principal()
         account_id = principal.state.account_id
         key = current_query()["key"]
-        if key is None:
-            raise ServiceError(400, "The query parameter key is required.")
         sums = {"jobs": 0, "batches": 0, "deliveries": 0}
         cell, database = self._ports.cell(account_id), self._ports.database
         with database.snapshot() as session:

@@ -29,7 +29,7 @@ from api.operations.model import (
     post,
 )
 from api.operations.parameters import FILE_REQUEST_HEADERS, LIMIT, NO_CONTENT, file_responses
-from api.pdf_headers import write_content_disposition
+from api.pdf_headers import write_attachment_headers
 from api.stored_files import BlobFile, send_file
 from shared.auth import audit
 from shared.auth.key_state import Rate
@@ -354,10 +354,7 @@ class LinkRoutes(Routes):
                 audit.record(session, account_id, "link", "file.read", delivery_id)
         blob = BlobFile(self._ports.blobs, source.key or "", source.size, source.offset)
         headers = {
-            "Content-Type": source.media_type,
-            "Content-Disposition": write_content_disposition(
-                name, kind="attachment", extension=PurePath(name).suffix
-            ),
+            **write_attachment_headers(source.media_type, name, PurePath(name).suffix),
             "Cache-Control": "private, no-store",
             "Referrer-Policy": "no-referrer",
             "X-Robots-Tag": "noindex",
