@@ -252,9 +252,6 @@ class FileStore:
 # One account may not occupy all connections of this process; the fetcher bounds the fetches of all.
 MAX_OF_ACCOUNT: Final = 8
 SLOT_WAIT_SECONDS: Final = 2.0
-_TOO_MANY: Final = (
-    "Too many {plural} at once: {{at_once}} {plural} of the account are already being fetched."
-)
 
 
 class SourceUrlFetcher:
@@ -264,7 +261,7 @@ class SourceUrlFetcher:
         self, fetcher: Fetcher, kind: FileKind, *, of_account: int = MAX_OF_ACCOUNT
     ) -> None:
         self._fetcher = fetcher
-        self._limit = ConcurrencyLimit(of_account, _TOO_MANY.format(plural=kind.plural))
+        self._limit = ConcurrencyLimit(of_account, kind.plural, "fetched")
         self._kind = kind
 
     @contextmanager

@@ -16,9 +16,6 @@ from shared.jobs.records import BodyKind, Purpose
 # Inspections of one account in one process of the front, queued or running.
 MAX_AT_ONCE: Final = 4
 SLOT_WAIT_SECONDS: Final = 30.0
-_TOO_MANY: Final = (
-    "Too many uploads at once: {at_once} uploads of the account are already being inspected."
-)
 
 
 class Inspections:
@@ -26,7 +23,7 @@ class Inspections:
 
     def __init__(self, ports: Ports, *, at_once: int = MAX_AT_ONCE) -> None:
         self._ports = ports
-        self._limit = ConcurrencyLimit(at_once, _TOO_MANY)
+        self._limit = ConcurrencyLimit(at_once, "uploads", "inspected")
 
     def inspect(self, kind: BodyKind, body: Body, principal: Principal) -> Mapping[str, Any]:
         """Return the properties of an uploaded file, as found by a worker; the file is at its start.

@@ -30,14 +30,11 @@ _RETRY_SECONDS: Final = 5
 
 
 class ConcurrencyLimit:
-    """A semaphore per account for the jobs in flight in this process.
+    """A semaphore per account for what is in flight in this process, such as `images` that are `fetched`."""
 
-    `refusal` is the error message after a timeout; `{at_once}` in it is replaced by the limit.
-    """
-
-    def __init__(self, at_once: int, refusal: str) -> None:
+    def __init__(self, at_once: int, things: str, done: str) -> None:
         self._at_once = at_once
-        self._refusal = refusal
+        self._things, self._done = things, done
         self._changed = threading.Condition()
         self._held: Counter[str] = Counter()
 
@@ -67,7 +64,8 @@ class ConcurrencyLimit:
     def _too_many(self) -> ServiceError:
         return ServiceError(
             429,
-            f"{self._refusal.format(at_once=self._at_once)} Try again in {_RETRY_SECONDS} s.",
+            f"Too many {self._things} at once: {self._at_once} {self._things} of the account are "
+            f"already being {self._done}. Try again in {_RETRY_SECONDS} s.",
             code=ErrorCode.RATE_LIMITED,
             headers={"Retry-After": str(_RETRY_SECONDS)},
         )
@@ -75,9 +73,7 @@ class ConcurrencyLimit:
 
 _AT_ONCE: Final = 8  # per job: the fetcher's limit per account
 # Per account in this process, so that one account does not occupy the fetcher; further fetches wait here.
-FETCHES: Final = ConcurrencyLimit(
-    16, "Too many images at once: {at_once} images of the account are already being fetched."
-)
+FETCHES: Final = ConcurrencyLimit(16, "images", "fetched")
 # A slot may be occupied for as long as a fetch may take.
 _PATIENCE_SECONDS: Final = REMOTE_IMAGE_SECONDS
 _LOOK_SECONDS: Final = 1.0

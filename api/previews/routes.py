@@ -60,12 +60,6 @@ PREVIEW_PATH: Final = "/v2/preview"
 # account do not occupy all workers.
 MAX_AT_ONCE: Final = 4
 SLOT_WAIT_SECONDS: Final = 2.0
-_TOO_MANY: Final = (
-    "Too many previews at once: {at_once} previews of the account are already being drawn."
-)
-_TOO_MANY_SENT: Final = (
-    "Too many previews at once: {at_once} previews of the account are already being received."
-)
 
 
 class PreviewRoutes(Routes):
@@ -77,9 +71,9 @@ class PreviewRoutes(Routes):
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)
-        self._limit = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY)
+        self._limit = ConcurrencyLimit(MAX_AT_ONCE, "previews", "drawn")
         # Apart from the limit above: a preview replaces one that is drawn, which its body names.
-        self._receiving = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY_SENT)
+        self._receiving = ConcurrencyLimit(MAX_AT_ONCE, "previews", "received")
 
     @post(
         "/v2/preview",
