@@ -23,7 +23,6 @@ from api.operations.model import (
     number,
     object_schema,
     ref,
-    strict_object,
     string,
 )
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
@@ -47,7 +46,7 @@ from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.previews.records import MEDIA_TYPES, PreviewBody, PreviewFormat
 from shared.records import SHA256
 from shared.templates.cases import CasesReport
-from shared.templates.names import Tag, TagEvent
+from shared.templates.names import SlugRequest, Tag, TagEvent
 from shared.templates.repository import TemplateRecord
 from shared.templates.versions import (
     Approval,
@@ -276,13 +275,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "RenameRequest": record_schema(RenameRequest),
     "PublishRequest": record_schema(PublishRequest),
-    "SlugRequest": strict_object(
-        {
-            "slug": SLUG,
-            "template": TEMPLATE_ID,
-            "template_id": TEMPLATE_ID | {"description": "Former name of template."},
-        },
-        optional=("template", "template_id"),
+    "SlugRequest": record_schema(
+        SlugRequest,
+        slug=SLUG,
+        template=TEMPLATE_ID,
+        template_id=TEMPLATE_ID | {"description": "Former name of template."},
     )
     | {"anyOf": [{"required": ["template"]}, {"required": ["template_id"]}]},
     "FontRequest": _FILE_REQUEST,
