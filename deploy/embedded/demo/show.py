@@ -179,16 +179,6 @@ class DemoFailed(Exception):
     """The usage report differs from the rendered pages."""
 
 
-@dataclass(frozen=True, slots=True)
-class DemoDocument:
-    """One document of the demo: the request, and the name of the resulting file."""
-
-    title: str
-    file: str
-    document: Document
-    options: RenderOptions
-
-
 def show_demo(output: Path, *, report: Callable[[str], None]) -> None:
     """Render the demo's documents into the folder `output` on a temporary farm.
 
@@ -223,13 +213,13 @@ def _render_all(
     client: Pressroom, output: Path, *, report: Callable[[str], None]
 ) -> tuple[int, float]:
     pages, seconds = 0, 0.0
-    for document in _prepare(client, report=report):
+    for title, file, document, options in _prepare(client, report=report):
         began = clock.ticks()
-        rendered = client.render(document.document, **document.options)
+        rendered = client.render(document, **options)
         took = clock.ticks() - began
-        rendered.save(output / document.file)
+        rendered.save(output / file)
         report(
-            f"  {document.title:28}{document.file:16}{rendered.pages:4} {_unit(rendered.pages)}"
+            f"  {title:28}{file:16}{rendered.pages:4} {_unit(rendered.pages)}"
             f"{took * 1000:8.0f} ms{len(rendered.pdf) / 1024:8.0f} KB"
         )
         pages += rendered.pages
@@ -237,7 +227,10 @@ def _render_all(
     return pages, seconds
 
 
-def _prepare(client: Pressroom, *, report: Callable[[str], None]) -> Iterator[DemoDocument]:
+def _prepare(
+    client: Pressroom, *, report: Callable[[str], None]
+) -> Iterator[tuple[str, str, Document, RenderOptions]]:
+    """Yield the title, the name of the resulting file, and the request of each document."""
     client.images.store_file("logo", DOCUMENTS / "logo.png")
     ids = {
         name: client.templates.create(name, (DOCUMENTS / f"{name}.xml").read_bytes()).id
@@ -248,13 +241,12 @@ def _prepare(client: Pressroom, *, report: Callable[[str], None]) -> Iterator[De
         Document.read(DOCUMENTS / name) for name in ("report.xml", "invoice.json", "letter.md")
     )
     statement = Document(statement_csv(STATEMENT_ROWS), "text/csv")
-    yield DemoDocument("XML, a complete document", "report.pdf", report_xml, {})
-    yield DemoDocument("JSON over a template", "invoice.pdf", invoice, {"template": ids["invoice"]})
+    yield "XML, a complete document", "report.pdf", report_xml, {}
+    yield "JSON over a template", "invoice.pdf", invoice, {"template": ids["invoice"]}
     rows = f"CSV, {STATEMENT_ROWS:,} rows"
-    yield DemoDocument(rows, "statement.pdf", statement, {"template": ids["statement"]})
-    yield DemoDocument(
-        "Markdown into a flow", "letter.pdf", letter, {"template": ids["letter"], "flow": "body"}
-    )
+    yield rows, "statement.pdf", statement, {"template": ids["statement"]}
+    options: RenderOptions = {"template": ids["letter"], "flow": "body"}
+    yield "Markdown into a flow", "letter.pdf", letter, options
 
 
 def _await_usage(client: Pressroom, *, pages: int) -> Mapping[str, Any]:
