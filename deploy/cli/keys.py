@@ -24,7 +24,8 @@ def run_create(arguments: argparse.Namespace) -> Result:
         key = accounts.create_key(
             session, account_id, expires_at=arguments.expires_at, scopes=arguments.scopes
         )
-        audit.record(session, account_id, audit.OPERATOR, "key.created", key.key_id)
+        details = {"scopes": list_scopes(arguments.scopes)}
+        audit.record(session, account_id, audit.OPERATOR, "key.created", key.key_id, details)
         return key
 
     with open_farm(arguments.data) as farm:

@@ -92,6 +92,13 @@ def test_only_the_given_properties_of_an_account_change(run, made, tmp_path):
     assert not state_of(made["api_key"], url).account_disabled
 
 
+def test_the_audit_log_has_the_scopes_of_a_key(run, made, capsys):
+    run("key", "create", made["account_id"], "--scopes", "account,render")
+    assert main(["audit", "export"]) == 0
+    entry = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (entry["action"], entry["details"]) == ("key.created", {"scopes": ["render", "account"]})
+
+
 def test_keys_are_created_listed_and_revoked(run, made):
     second = run("key", "create", made["account_id"], "--expires-at", "2027-01-31T12:00:00Z")
     assert set(second) == {"key_id", "api_key"}
