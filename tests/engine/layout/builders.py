@@ -234,7 +234,7 @@ def row(*children: Block, gap: float = 0.0, align: str = "start", **given: Any) 
 
 def ul(*items: str, marker: str = "*", **given: Any) -> ListBlock:
     made = tuple(ListItem(at("li"), PLAIN, marker, (p(text),)) for text in items)
-    return ListBlock(at("ul"), styled(**{"padding": sides(0, 0, 0, 20), **given}), made)
+    return ListBlock(at("ul"), styled(**{"padding": sides(0, 0, 0, 20), **given}), made, "disc")
 
 
 def column(width: float | Length = AUTO, least: float = 0.0, most: float | None = None) -> Column:

@@ -78,7 +78,7 @@ class LogicalStructure:
         self.alts: dict[int, str] = {}
         self.actuals: dict[int, str] = {}
         self.boxes: dict[int, tuple[float, float, float, float]] = {}
-        self.markers: dict[int, str] = {}  # of lists
+        self.numberings: dict[int, str] = {}  # of lists
         self.texts: dict[int, list[str]] = {}  # of links
         self.current = DOCUMENT
         self._open: list[int] = []
@@ -111,8 +111,8 @@ class LogicalStructure:
             element = self._find(node, role, element)
         if isinstance(node, Paragraph):
             self._set_lang(element, node.style.text.lang)
-        elif isinstance(node, ListBlock) and node.children:
-            self.markers[element] = node.children[0].marker
+        elif isinstance(node, ListBlock):
+            self.numberings[element] = node.numbering
         self.go_into(element)
 
     def enter_part(self, node: SourceNode, role: str) -> None:

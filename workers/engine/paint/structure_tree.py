@@ -160,10 +160,7 @@ def write_arrays(arrays: Sequence[Sequence[int]], digits: int) -> Iterator[Align
 # then ends in one digit in all rows, which compresses to less.
 MCID_STEP: Final = 10
 NOBODY: Final = -1  # the owner of an MCID that no sequence has
-_DIGITS: Final = "0123456789"
 _KIDS: Final = (b"%b", b"/K %b", b"/K [%b]")  # the entry of none, one, and several
-_NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
-_ROMAN: Final = frozenset("ivxlcdm")
 
 
 @dataclass(slots=True, eq=False)
@@ -500,8 +497,10 @@ class StructureTree:
             if isinstance(node, FormField):  # one that is not interactive
                 layout = b"[%b%b]" % (layout, _describe_field(node))
             entries[element] += b"/A" + layout
-        for element, marker in structure.markers.items():
-            entries[element] += b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
+        for element, style in structure.numberings.items():
+            # The names of ISO 32000-1, 14.8.5.5, are those of CSS, but for a dash.
+            numbering = "Disc" if style == "dash" else style.title().replace("-", "")
+            entries[element] += b"/A<</O/List/ListNumbering/%b>>" % numbering.encode("ascii")
 
     # --- PDF 2.0 -------------------------------------------------------------------------------------
 
@@ -616,17 +615,3 @@ def _write_shape(shape: CellAttributes) -> bytes:
     if shape.headers:
         written += b"/Headers[%b]" % b"".join(map(_write_id, shape.headers))
     return written + b">>"
-
-
-def _numbering_of(marker: str) -> bytes:
-    """Return the ListNumbering of a list (ISO 32000-1, 14.8.5.5) from its first marker."""
-    known = _NUMBERINGS.get(marker)
-    if known is not None:
-        return known
-    name = marker.rstrip(".")
-    if name[-1:] in _DIGITS:
-        return b"Decimal"
-    if not name.isascii() or not name.isalpha():
-        return b"Disc"
-    kind = b"Roman" if _ROMAN.issuperset(name.lower()) else b"Alpha"
-    return (b"Lower" if name.islower() else b"Upper") + kind

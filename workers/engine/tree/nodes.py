@@ -377,11 +377,12 @@ class ListItem(StyledNode):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListBlock(StyledNode):
-    """A bulleted or numbered list."""
+    """A bulleted or numbered list; `numbering` is its `list-style-type`."""
 
     role: ClassVar[Role] = Role.LIST
 
     children: tuple[ListItem, ...]
+    numbering: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -198,7 +198,7 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
         own, *start = frame.read()
         style = own if is_given else frame.properties.get("list-style-type", own)
         made = frame.inside(markers=(style, count(*start or (1,))))
-        return nodes.ListBlock(frame.source, frame.style, made, id=frame.read_id())
+        return nodes.ListBlock(frame.source, frame.style, made, style, id=frame.read_id())
 
     return BlockBuilder(element, context, *names, make=make, inner=items)
 
