@@ -6,7 +6,6 @@ import io
 import re
 from array import array
 from collections.abc import Iterator
-from enum import Enum, auto
 from typing import Any, BinaryIO, Final
 
 from shared.errors import ServiceError
@@ -129,7 +128,7 @@ def document_too_large(number: int, *, most: int) -> ServiceError:
 
 # Each bracket takes a step of the interpreter: at this limit some 10 s of the front.
 _MAX_BRACKETS: Final = 30_000_000
-_BLANKS: Final = re.compile(rb"[ \t\r\n]*")
+_SIGN: Final = re.compile(rb"[^ \t\r\n]")
 # Matches up to the next bracket of a document, or to a string that continues in the next piece. Matching
 # runs in C, so the time depends on the brackets and not on the bytes. On `|(?!)` see decision 0302.
 _NEXT: Final = re.compile(
@@ -139,18 +138,11 @@ _NEXT: Final = re.compile(
 _FLAT: Final = re.compile(
     rb'[ \t\r\n]*+,[ \t\r\n]*+(\{[^\[\]{}"]*+(?:"[^"\\]*+"[^\[\]{}"]*+|(?!))*+\})'
 )
-_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+|(?!))*+', re.DOTALL)
-_SCALAR: Final = re.compile(rb"[^,\] \t\r\n]*")
+# Documents that are no objects or arrays, if they end in the piece.
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+|(?!))*+"', re.DOTALL)
+_SCALAR: Final = re.compile(rb"[^,\] \t\r\n]*+(?!\Z)")
 # Outside of strings a line feed is white space like any other; inside, JSON forbids it (RFC 8259, 7).
 _WITHOUT_LINE_FEEDS: Final = bytes.maketrans(b"\n", b"\r")
-
-
-class _Expects(Enum):
-    ARRAY = auto()
-    FIRST = auto()  # a document or the closing bracket
-    DOCUMENT = auto()
-    SEPARATOR = auto()  # a comma or the closing bracket
-    NOTHING = auto()
 
 
 class JsonArrayBody(DocumentStream):
@@ -167,173 +159,156 @@ class JsonArrayBody(DocumentStream):
         super().__init__()
         self._source = source
         self._most = most
-        self._expects = _Expects.ARRAY
+        self._piece = b""
+        self._at = 0  # the offset of the piece in the source
+        self._position = 0  # in the piece, up to which it is scanned
         self._depth = 0  # open brackets of the current document
         self._brackets = 0  # opened in total
-        self._is_in_scalar = self._is_in_string = self._is_escaped = False
-        self._at = 0  # the offset of the current piece in the source
+        self._parts = self._read_array()
 
     def _advance(self) -> bool:
-        if piece := self._source.read(READ_BYTES):
-            self._scan(self._strip_bom(piece) if self._at == 0 else piece)
-        elif not self._ready and self._expects is not _Expects.NOTHING:
-            self._check_end()
-        return bool(piece)
+        part = next(self._parts, None)
+        if part is None:
+            return False
+        self._ready += part
+        return True
 
-    def _strip_bom(self, piece: bytes) -> bytes:
-        while len(piece) < len(_BOM) and (more := self._source.read(READ_BYTES)):
-            piece += more
-        if piece.startswith(_BOM):
-            self._at = len(_BOM)
-            return piece[len(_BOM) :]
-        return piece
-
-    def _scan(self, piece: bytes) -> None:
-        position = 0
-        while position < len(piece):
-            if self._is_between():
-                end = self._scan_between(piece, position)
-            else:
-                end = self._scan_document(piece, position)
-                self._emit(piece[position:end])
-            position = end
-        self._at += len(piece)
-
-    def _scan_between(self, piece: bytes, position: int) -> int:
-        """Scan the tokens between documents; return the position of the next document or of the end."""
-        while self._expects is _Expects.SEPARATOR and (flat := _FLAT.match(piece, position)):
-            self._start_document()
-            self._is_in_scalar = False
-            self._emit(flat[1])
-            position = flat.end()
-        found = _BLANKS.match(piece, position)
-        assert found is not None, "it matches anything"
-        position = found.end()
-        if position == len(piece):
-            return position
-        sign = piece[position : position + 1]
-        match self._expects, sign:
-            case _Expects.ARRAY, b"[":
-                self._expects = _Expects.FIRST
-            case ((_Expects.FIRST | _Expects.SEPARATOR), b"]"):
-                self._expects = _Expects.NOTHING
-            case _Expects.SEPARATOR, b",":
-                self._expects = _Expects.DOCUMENT
-            case ((_Expects.FIRST | _Expects.DOCUMENT), _) if sign not in b",]}:":
+    def _read_array(self) -> Iterator[bytes]:
+        """Yield the documents as lines, in parts."""
+        while len(self._piece) < len(_BOM) and self._read_piece(self._piece):
+            pass
+        if self._piece.startswith(_BOM):
+            self._position = len(_BOM)
+        if not self._find_sign():
+            return  # the body is empty; the caller reports that
+        if not self._pass(b"["):
+            raise ServiceError(
+                400,
+                "A batch of application/json must be an array of documents, [{…}, {…}]; send one JSON "
+                "object per line as application/x-ndjson.",
+            )
+        expected = "a document or ]"
+        is_closed = self._pass(b"]")
+        while not is_closed:
+            yield from self._read_document(expected)
+            while flat := _FLAT.match(self._piece, self._position):
+                self._position = flat.end()
                 self._start_document()
-                return position
-            case _:
-                raise self._unexpected(sign, self._at + position)
-        return position + 1
+                yield self._write(flat[1], end=b"\n")
+            is_closed = self._pass(b"]")
+            if not is_closed and not self._pass(b","):
+                raise self._unexpected(", or ]")
+            expected = "a document"
+        if self._find_sign():
+            raise self._unexpected("the end of the body")
 
-    def _is_between(self) -> bool:
-        """Return whether the scanner is between documents."""
-        return not (self._depth or self._is_in_string or self._is_in_scalar)
+    def _read_piece(self, kept: bytes = b"") -> bool:
+        """Go on to the next piece, before which `kept` stays; return whether there was one."""
+        more = self._source.read(READ_BYTES)
+        self._at += len(self._piece) - len(kept)
+        self._piece = kept + more
+        self._position = 0
+        return bool(more)
+
+    def _find_sign(self) -> bytes:
+        """Pass white space and return the character behind it, an empty one at the end of the body."""
+        while (found := _SIGN.search(self._piece, self._position)) is None:
+            if not self._read_piece():
+                return b""
+        self._position = found.start()
+        return found[0]
+
+    def _pass(self, sign: bytes) -> bool:
+        """Pass a character if it is the next one, and return whether it was."""
+        is_next = self._find_sign() == sign
+        self._position += is_next
+        return is_next
+
+    def _read_document(self, expected: str) -> Iterator[bytes]:
+        """Yield the next document as a line, in parts."""
+        sign = self._find_sign()
+        if sign in b",]}:":
+            raise self._unexpected(expected)
+        self._start_document()
+        self._depth = 0
+        begun = self._position
+        while not self._scan_document(sign):
+            # A string that continues is put off as one that begins in the next piece, with a backslash
+            # whose escaped character is there.
+            end = len(self._piece)
+            kept = self._piece[self._position : self._position + 1]
+            if kept and (end - len(self._piece.rstrip(b"\\"))) % 2:
+                kept += b"\\"
+                end -= 1
+            yield self._write(self._piece[begun:end])
+            begun = len(kept[:1])
+            if not self._read_piece(kept):
+                raise self._not_closed()
+        yield self._write(self._piece[begun : self._position], end=b"\n")
 
     def _start_document(self) -> None:
         check_document_count(len(self.starts), most=self._most)
         self.starts.append(self.size)
-        self._is_in_scalar = True  # until a bracket or a quote is seen
-        self._expects = _Expects.SEPARATOR
 
-    def _scan_document(self, piece: bytes, position: int) -> int:
-        """Return the position where the current document or the piece ends."""
-        while position < len(piece):
-            if self._is_in_string:
-                position = self._scan_string(piece, position)
-                if self._is_between():
-                    return position
-                continue
-            sign = piece[position : position + 1]
-            if self._depth == 0 and sign not in b'"[{':
-                found = _SCALAR.match(piece, position)
-                assert found is not None, "it matches anything"
-                self._is_in_scalar = found.end() == len(piece)
-                return found.end()
-            self._is_in_scalar = False
-            if self._depth == 0 and sign == b'"':
-                self._is_in_string = True
-                position += 1
-                continue
-            position = self._scan_brackets(piece, position)
-            if self._is_between():
-                return position
-        return position
+    def _write(self, part: bytes, *, end: bytes = b"") -> bytes:
+        """Return a part of a document as it is stored, with what ends its line after the last."""
+        self.size += len(part)
+        if self.size - self.starts[-1] > (most := get_limits().body_bytes):
+            raise document_too_large(len(self.starts), most=most)
+        self.size += len(end)
+        return part.translate(_WITHOUT_LINE_FEEDS) + end
 
-    def _scan_brackets(self, piece: bytes, position: int) -> int:
-        """Return the position where the current document ends, or where a string continues past the piece."""
-        depth, brackets = self._depth, self._brackets
-        for found in _NEXT.finditer(piece, position):
-            position = found.end()
+    def _scan_document(self, sign: bytes) -> bool:
+        """Scan a document that begins with `sign`; return whether its end is in the piece.
+
+        If not, what is left of the piece is a string that continues, or nothing.
+        """
+        if sign in b"[{":
+            return self._scan_brackets()
+        found = (_STRING if sign == b'"' else _SCALAR).match(self._piece, self._position)
+        if found is not None:
+            self._position = found.end()
+        elif sign != b'"':
+            self._position = len(self._piece)
+        return found is not None
+
+    def _scan_brackets(self) -> bool:
+        depth, brackets, position = self._depth, self._brackets, self._position
+        for found in _NEXT.finditer(self._piece, position):
+            position = found.start(1)
             match found[1]:
                 case b"[" | b"{":
                     depth += 1
                     brackets += 1
                 case b"]" | b"}":
                     depth -= 1
-                case b'"':
-                    self._is_in_string = True
                 case _:
                     break
-            if depth == 0 or self._is_in_string:
+            if depth == 0:
                 break
-        self._depth, self._brackets = depth, brackets
+        is_closed = depth == 0
+        self._depth, self._brackets, self._position = depth, brackets, position + is_closed
         if brackets > _MAX_BRACKETS:
             raise ServiceError(
                 413,
                 f"The JSON array has more than {_MAX_BRACKETS:,} objects and arrays in its documents; "
                 "send more than one batch.",
             )
-        return position
+        return is_closed
 
-    def _scan_string(self, piece: bytes, position: int) -> int:
-        if self._is_escaped:
-            self._is_escaped = False
-            return position + 1
-        found = _STRING.match(piece, position)
-        assert found is not None, "it matches anything"
-        position = found.end()
-        if position == len(piece):
-            return position
-        # The piece may end between a backslash and the escaped character.
-        self._is_escaped = piece[position : position + 1] == b"\\"
-        self._is_in_string = self._is_escaped
-        return position + 1
-
-    def _emit(self, part: bytes) -> None:
-        """Append a part of a document to the output, and a line feed after its last part."""
-        self._ready += part.translate(_WITHOUT_LINE_FEEDS)
-        self.size += len(part)
-        if self.size - self.starts[-1] > (most := get_limits().body_bytes):
-            raise document_too_large(len(self.starts), most=most)
-        if self._is_between():
-            self._ready += b"\n"
-            self.size += 1
-
-    def _unexpected(self, sign: bytes, position: int) -> ServiceError:
-        if self._expects is _Expects.ARRAY:
-            return ServiceError(
-                400,
-                "A batch of application/json must be an array of documents, [{…}, {…}]; send one JSON "
-                "object per line as application/x-ndjson.",
-            )
-        wanted = {
-            _Expects.FIRST: "a document or ]",
-            _Expects.DOCUMENT: "a document",
-            _Expects.SEPARATOR: ", or ]",
-            _Expects.NOTHING: "the end of the body",
-        }[self._expects]
+    def _unexpected(self, expected: str) -> ServiceError:
+        sign = self._find_sign()
+        if not sign:
+            return self._not_closed()
         shown = sign.decode("ascii", "backslashreplace")
         return ServiceError(
             400,
-            f"The JSON array is malformed at byte {position + 1:,}, after document "
-            f"{len(self.starts):,}: found {shown!r}, expected {wanted}.",
+            f"The JSON array is malformed at byte {self._at + self._position + 1:,}, after document "
+            f"{len(self.starts):,}: found {shown!r}, expected {expected}.",
         )
 
-    def _check_end(self) -> None:
-        if self._expects is _Expects.ARRAY:
-            return  # the body is empty; the caller reports that
-        raise ServiceError(
+    def _not_closed(self) -> ServiceError:
+        return ServiceError(
             400,
             f"The JSON array is not closed: the body ends after {len(self.starts):,} documents "
             "without its ].",

@@ -97,6 +97,17 @@ def test_any_bytes_are_taken_apart_or_refused(data, piece):
     assert given_on.count(b"\n") == len(starts)
 
 
+@given(st.text('[]{}"\\,: 1\n', max_size=20), st.integers(1, 9))
+def test_the_pieces_of_a_body_decide_nothing(text, piece):
+    def answer(size):
+        try:
+            return take_apart(b"[" + text.encode(), piece=size)
+        except ServiceError as refused:
+            return refused.body.message
+
+    assert answer(piece) == answer(100)
+
+
 def test_a_line_break_inside_a_string_stays_wrong():
     given_on, _ = take_apart(b'[{"a": "x\ny"}, {"b": 1}]')
     first, second = given_on.splitlines()[0:1], given_on.split(b"\n")[1]
