@@ -21,7 +21,6 @@ from deploy.cli.output import CommandFailed, print_result, write_section
 from deploy.embedded.data_folder import FarmRecord
 from deploy.embedded.logs import find_errors
 from deploy.embedded.supervisor import answers, find_process, is_ready
-from shared.batches.records import Batch, DocumentCounts
 from shared.batches.repository import list_unfinished_batches
 from shared.blobs.factory import open_store
 from shared.clock import now, ticks, timestamp
@@ -76,7 +75,12 @@ class _StatusReport:
         found["stores"] = self._stores
         found |= self._read_shards()
         if place.memory_url:
-            self._ping_memory(place.memory_url)
+            from shared.queue.connection import connect  # late, as below
+            from shared.queue.shard_layout import check_writable
+
+            with connect(place.memory_url) as redis:
+                name = "the Redis that keeps nothing"
+                self._check("memory_redis", name, partial(check_writable, redis))
         found |= self._read_database()
         if (blob_url := place.blob_url) is not None:
             # Opened inside the check, so that an invalid URL is reported as a problem too.
@@ -111,20 +115,20 @@ class _StatusReport:
         return shown
 
     def _read_shards(self) -> dict[str, Any]:
+        # Imported late, here and below, since a stopped farm has no Redis to connect to.
+        from shared.queue.queue_factory import open_queues
+
         place, queues, is_broker_up = self._place, None, True
         if place.shards and place.broker_url:
-            from shared.queue.queue_factory import open_queues  # late, as below
-
             queues = open_queues(place.broker_url)
             is_broker_up = self._check("broker", "the broker", queues.check)
-        shown: dict[str, list[dict[str, Any]]] = {"queues": [], "workers": []}
         read = [
-            self._read_shard(shard, queues, shown, is_broker_up=is_broker_up)
-            for shard in place.shards
+            self._read_shard(shard, queues, is_broker_up=is_broker_up) for shard in place.shards
         ]
-        depths = [depth for depth in read if depth is not None]
-        if not depths:
+        shards = [each for each in read if each is not None]
+        if not shards:
             return {}
+        depths = [depth for depth, _, _ in shards]
         lag = max(depth.ledger_lag_seconds for depth in depths)
         dead = sum(depth.events_dead for depth in depths)
         if lag > _LATE_LEDGER_SECONDS:
@@ -133,18 +137,16 @@ class _StatusReport:
             self._problems.append(f"{dead} usage events could not be read")
         pending = sum(depth.events_pending for depth in depths)
         ledger = {"events_pending": pending, "lag_seconds": round(lag, 1), "events_dead": dead}
-        return {**shown, "ledger": ledger}
+        return {
+            "queues": [queue for _, shown, _ in shards for queue in shown],
+            "workers": [worker for _, _, shown in shards for worker in shown],
+            "ledger": ledger,
+        }
 
     def _read_shard(
-        self,
-        shard: ShardAddress,
-        queues: Queues | None,
-        shown: dict[str, list[dict[str, Any]]],
-        *,
-        is_broker_up: bool,
-    ) -> FarmDepth | None:
-        """Add the queues and workers of a shard to those shown, and return its depth."""
-        # Imported here, since a stopped farm has no Redis to connect to.
+        self, shard: ShardAddress, queues: Queues | None, *, is_broker_up: bool
+    ) -> tuple[FarmDepth, list[dict[str, Any]], list[dict[str, Any]]] | None:
+        """Return the depth, queues and workers of a shard."""
         from shared.queue.clocks import find_clocks
         from shared.queue.connection import UnfitRedisError, connect
         from shared.queue.depth import Drains, QueueReader
@@ -162,11 +164,11 @@ class _StatusReport:
                 assert_shard(redis, ShardLayout.of(shard, self._place.shards))
                 depth, drained = QueueReader(redis, queues).read_depth(), Drains(redis).find()
                 workers, clocks = find_workers(redis), find_clocks(redis)
-            except UnfitRedisError as error:
-                self._problems.append(str(error))
-                return None
-            except Unavailable:
-                self._problems.append(f"Redis{of_shard} does not respond")
+            except (UnfitRedisError, Unavailable) as error:
+                is_unfit = isinstance(error, UnfitRedisError)
+                self._problems.append(
+                    str(error) if is_unfit else f"Redis{of_shard} does not respond"
+                )
                 return None
         self._problems += [
             f"the clock of {each.name} is {abs(each.ahead_seconds):.0f} s"
@@ -181,7 +183,7 @@ class _StatusReport:
             if queue not in served
         ]
         since = {queue: timestamp(datetime.fromtimestamp(at, UTC)) for queue, at in drained.items()}
-        shown["queues"] += [
+        shown = [
             {
                 **label,
                 "name": queue,
@@ -192,17 +194,7 @@ class _StatusReport:
             }
             for queue, each in depth.queues.items()
         ]
-        shown["workers"] += [label | worker.to_builtins() for worker in workers]
-        return depth
-
-    def _ping_memory(self, url: str) -> None:
-        from shared.queue.connection import connect  # late, as above
-        from shared.queue.shard_layout import check_writable
-
-        with connect(url) as redis:
-            self._check(
-                "memory_redis", "the Redis that keeps nothing", partial(check_writable, redis)
-            )
+        return depth, shown, [label | worker.to_builtins() for worker in workers]
 
     def _read_database(self) -> dict[str, Any]:
         database = open_database(self._place.database_url)
@@ -270,20 +262,19 @@ def _count(database: Database) -> dict[str, Any]:
         batches = list_unfinished_batches(session, limit=_SHOWN_BATCHES)
         backlog = sum(measure_backlog(session).values(), Backlog())
     left = {"batches": backlog.batches, "documents": backlog.documents}
-    shown = [_batch(*each) for each in batches]
+    shown = [
+        {
+            "id": batch.id,
+            "account_id": batch.account_id,
+            "status": batch.status.value,
+            "documents": batch.total,
+            "succeeded": counts.succeeded,
+            "failed": counts.failed,
+            "created_at": timestamp(batch.created_at),
+        }
+        for batch, counts in batches
+    ]
     return {"jobs_unfinished": jobs, "batch_backlog": left, "batches": shown}
-
-
-def _batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
-    return {
-        "id": batch.id,
-        "account_id": batch.account_id,
-        "status": batch.status.value,
-        "documents": batch.total,
-        "succeeded": counts.succeeded,
-        "failed": counts.failed,
-        "created_at": timestamp(batch.created_at),
-    }
 
 
 def _reason(error: BaseException) -> str:
@@ -294,7 +285,10 @@ def _reason(error: BaseException) -> str:
 
 def run_status(arguments: argparse.Namespace) -> int:
     """Print the status of a farm; return 1 if there are problems."""
-    found = _StatusReport(_find_existing(arguments.data)).collect()
+    place = find_farm(arguments.data)
+    if place.folder is not None and not place.folder.database.exists():
+        raise CommandFailed(f"{place.folder.path} contains no farm")
+    found = _StatusReport(place).collect()
     if arguments.json:
         print_result(found, as_json=True)
     else:
@@ -323,10 +317,3 @@ def _head(found: dict[str, Any]) -> str:
     if drained:
         lines.append(f"drained until resumed by an operator: {', '.join(drained)}")
     return "\n".join(lines)
-
-
-def _find_existing(data: Path | None) -> FarmLocation:
-    place = find_farm(data)
-    if place.folder is not None and not place.folder.database.exists():
-        raise CommandFailed(f"{place.folder.path} contains no farm")
-    return place
