@@ -178,7 +178,7 @@ def test_a_render_is_mailed_with_the_values_of_its_payload(
     caller, numbered, worker, slices, database
 ):
     worker.queues = [BATCH]
-    farm = slices.farm  # with the real engine
+    farm = slices.batch_context.render  # with the real engine
     worker.answer = lambda job: execute(job, farm, farm.images.of_job(job, farm.claims))
     made = add_mail(caller)
     body = {"customer": {"email": "bo@example.com", "name": "Bo"}, "number": 7}
