@@ -85,6 +85,25 @@ def test_a_renderable_mistake_is_a_warning(content: str, code: str):
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        "<p>a<footnote>b{}</footnote></p>",
+        "<grid grid-template-columns='1fr'>{}</grid>",
+        "<div height='5cm'><div>{}</div></div>",
+        "<box height='1cm' width='5cm'>{}</box>",
+        "</flow><page><header>{}</header></page><flow name='other'>",
+    ],
+)
+def test_a_forced_break_is_a_warning_in_what_is_not_broken(content: str):
+    for forced in ("<break/>", "<p break-after='left'>b</p>", "<p break-before='column'>b</p>"):
+        assert only(in_flow(content.format(forced))).code == "no-effect"
+    columns = "<div columns='2'><p break-before='column'>b</p><break to='column'/></div>"
+    for idle in ("<p break-before='avoid'>b</p>", columns):
+        assert not in_flow(content.format(idle))
+    assert not in_flow("<div height='auto'><p>a</p><break/></div>")
+
+
+@pytest.mark.parametrize(
     ("parts", "code"),
     [
         ("<style name='a'/><style name='a'/>", "duplicate-key"),

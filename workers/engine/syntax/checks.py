@@ -53,7 +53,8 @@ def shorten_text(text: str) -> str:
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
 
 
-_FORCING: Final = frozenset(("page", "column", "left", "right"))
+_FORCING: Final = frozenset(("page", "column", "left", "right", "area"))
+_UNBROKEN: Final = frozenset(("td", "th", "header", "footer", "footnote", "grid"))
 
 
 class _DocumentChecker:
@@ -81,7 +82,7 @@ class _DocumentChecker:
         self._is_strict = is_strict(root)
         # That contain the element being checked, innermost last.
         self._uses: list[PartExpansion] = []
-        self._cells = 0
+        self._idle_breaks = frozenset[str]()
 
     def check(self) -> None:
         self._check_element(self._root, ELEMENTS["document"])
@@ -97,8 +98,11 @@ class _DocumentChecker:
         own = ELEMENTS[element.tag]
         self._check_attributes(element, own)
         self._check_element_rules(element)
-        is_cell = element.tag in ("td", "th")
-        self._cells += is_cell
+        outer = self._idle_breaks
+        if element.tag in _UNBROKEN or element.attributes.get("height", "auto") != "auto":
+            self._idle_breaks = _FORCING
+        if "columns" in element.attributes:
+            self._idle_breaks -= {"column"}
         uses = [element] if isinstance(element, PartExpansion) and not element.is_unused else []
         self._uses += uses
         for child in element.children:
@@ -106,7 +110,7 @@ class _DocumentChecker:
                 self._check_text(child, element, spec)
             else:
                 self._check_child(child, element, spec)
-        self._cells -= is_cell
+        self._idle_breaks = outer
         if uses:
             self._uses.pop()
 
@@ -262,9 +266,11 @@ class _DocumentChecker:
             self._check_captions(element)
         if element.tag == "style":
             self._check_style(element)
-        breaks = (element.attributes.get("break-before"), element.attributes.get("break-after"))
-        if self._cells and (element.tag == "break" or not _FORCING.isdisjoint(breaks)):
-            message = "A forced break in a cell has an effect only where its row is broken"
+        breaks = {element.attributes.get("break-before"), element.attributes.get("break-after")}
+        if element.tag == "break":
+            breaks.add(element.attributes.get("to", "page"))
+        if self._idle_breaks & breaks:
+            message = "A forced break has no effect in a header, footer, note or grid, nor in a box with a height; in a cell it has one only where its row is broken"
             self._findings.warn("no-effect", message, element.location)
         if element.tag in _WITH_VALUE and "value" in element.attributes and element.text.strip():
             message = f"`{element.tag}` has both `value` and text in it; it takes one of them"
