@@ -131,6 +131,23 @@ def test_markdown_fills_the_flow_it_names(invoice: PreparedTemplate) -> None:
     assert "Thank you" not in text
 
 
+@pytest.mark.parametrize(
+    ("payload", "codes"),
+    [
+        (Payload(PayloadKind.MARKDOWN, b"Hello."), []),
+        (Payload(PayloadKind.XML, b"<document><flow><p>Hello.</p></flow></document>"), []),
+        (Payload(PayloadKind.JSON, b"{}"), ["unused-message"]),
+        (None, ["unused-message"]),
+    ],
+)
+def test_messages_of_a_template_may_be_those_of_what_is_replaced(
+    payload: Payload | None, codes: list[str]
+) -> None:
+    messages = '<messages lang="en"><message key="unused">x</message></messages>'
+    template = prepare_template(f"<document>{messages}<flow><p>Hi.</p></flow></document>".encode())
+    assert [each.code for each in validate(template, payload, options=OPTIONS)] == codes
+
+
 def test_xml_over_the_template_adds_code_and_protection(invoice: PreparedTemplate) -> None:
     rendered = make(invoice, Payload(PayloadKind.XML, OVERLAY.encode()))
     assert rendered.filename == "invoice-2026-0044.pdf"

@@ -219,7 +219,9 @@ def _validate(
     root = merged.source.expanded
     if root is not None:
         check_usage(root, findings)
-        compiled.messages.warn_unused(findings)
+        # What a payload replaced may be where the template uses its messages.
+        if template is None or merged.source is template.source:
+            compiled.messages.warn_unused(findings)
         if not merged.is_data_valid:  # otherwise the built bar codes are checked
             check_barcodes(root, findings)
     check_member_uses(compiled.member_uses, merged.data, findings)
