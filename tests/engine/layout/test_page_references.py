@@ -71,6 +71,14 @@ def test_an_id_in_a_paragraph_is_in_its_line():
     assert sorted(targets_of(pdf)) == [(0, 1), (0, 1), (1, 1)]
 
 
+def test_a_reference_shows_the_whole_text_of_an_element_in_a_line():
+    target = '<p id="p">Target</p>'
+    written = '<p>one <br/><b id="after">two</b> <b id="with">and <ref to="p"/></b></p>'
+    shown = '<p>«<ref to="after"/>» «<ref to="with"/>»</p>'
+    pdf = pdf_of(f'<document lang="en"><flow>{target}{written}{shown}</flow></document>')
+    assert texts_of(pdf) == ["Target one two and Target «two» «and Target»"]
+
+
 def test_an_empty_element_with_an_id_takes_no_line():
     def height(inside: str) -> float:
         flow = f"<flow><div>{inside}</div><p>next</p></flow>"

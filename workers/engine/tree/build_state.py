@@ -15,7 +15,6 @@ from workers.engine.tree.expressions.compiler import explain_failure
 from workers.engine.tree.expressions.environment import Environment, EvaluationState
 from workers.engine.tree.expressions.grammar import Expression
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
-from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import Barcode, FormField, LoopStep, describe_loops
 from workers.engine.tree.references.counters import Counters, FootnoteCollector
@@ -338,8 +337,6 @@ class Scope(Environment):
     figure_id: str | None = None
     # Ids of headings of a Markdown text, by slug.
     fragments: Mapping[str, str] = MappingProxyType({})
-    collector: InlineCollector  # of the paragraph around
-    link: str | None = None  # around inline content
     markers: tuple[str, Iterator[int]]  # of the list around: their style and the next numbers
     items: Sequence[object] = ()  # the records of the chart around
     # Of the table around: its columns, totals and row.

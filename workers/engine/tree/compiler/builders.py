@@ -21,9 +21,9 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 
 V = TypeVar("V")
 
-# What builders append to: blocks, list items, rows of a table, or the ids in a paragraph.
-Nodes = list[Any]
-NodeBuilder = Callable[[Scope, ComputedStyle, Nodes], None]
+Nodes = list[Any]  # blocks, list items, or rows of a table
+# Builders append to `Nodes`, or those of inline content to the `InlineCollector` of their paragraph.
+NodeBuilder = Callable[[Scope, ComputedStyle, Any], None]
 
 
 def sequence(builders: Iterable[NodeBuilder]) -> NodeBuilder:
@@ -40,7 +40,7 @@ class _Sequence:
     def __init__(self, builds: tuple[NodeBuilder, ...]) -> None:
         self.builds = builds
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Any) -> None:
         for build in self.builds:
             build(scope, parent, out)
 

@@ -29,7 +29,7 @@ from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, read_attribute
 from workers.engine.syntax.vocabulary.specs import FIELDS
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, sequence
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, OF_A_PAGE
@@ -78,7 +78,7 @@ def _compile_otherwise(
     condition.fallback = True  # one that fails chooses neither
     build_inner = compile_inner(element, context)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Any) -> None:
         if not condition.evaluate(scope):
             build_inner(scope, parent, out)
 
@@ -100,7 +100,7 @@ def _compile_part(
     context.used.update(inside.used - taken.keys())
     fills_slot = element.fills_slot
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Any) -> None:
         scope.state.count_iterations(1, location)
         inner = _enter_part(scope, name, location)
         if fills_slot:
@@ -174,7 +174,7 @@ def _compile_slot(
     # Page values that are names of another kind there.
     hidden = OF_A_PAGE & caller.names.keys()
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Any) -> None:
         with _attributing_findings(scope, None):
             build_inner(_leave_part(scope, hidden), parent, out)
 
@@ -275,7 +275,7 @@ def holds(group: Element, *tags: str) -> bool:
 
 
 def _conditional(condition: Evaluation, build: NodeBuilder) -> NodeBuilder:
-    def build_if(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build_if(scope: Scope, parent: ComputedStyle, out: Any) -> None:
         if condition.evaluate(scope):
             build(scope, parent, out)
 
@@ -322,7 +322,7 @@ class CompiledLoop:
         """Return a function that runs another once for each item."""
         self.propagate_names()
 
-        def build_iterations(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        def build_iterations(scope: Scope, parent: ComputedStyle, out: Any) -> None:
             for inner in self.iterate(scope, self.evaluate_items(scope)):
                 build(inner, parent, out)
 
@@ -394,7 +394,7 @@ def compile_business_term(
     text = context.compile_text(TextTemplate(tuple(parts) or ("",)), element.location)
     element_style = context.compile_style(element, is_inline=True)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Any) -> None:
         builder(scope, parent, out)
         state = scope.state
         if state.rendered_terms.is_paused:
@@ -438,7 +438,7 @@ def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
     name = element.attributes.get("name", "")
     value = context.compile_expression(element.attributes.get("value", "none"), element.location)
 
-    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
+    def build(scope: Scope, _parent: ComputedStyle, _out: Any) -> None:
         scope.names[name] = value.evaluate(scope)
 
     return build
@@ -473,7 +473,7 @@ def compile_with_lets(
             builders.append(compile_part(part, context))
     builder = sequence(builders)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Any) -> None:
         builder(scope.fork(), parent, out)
 
     return build if has_names else builder

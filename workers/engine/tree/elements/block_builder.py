@@ -11,7 +11,7 @@ from workers.engine.syntax.values import ColorValue, LengthValue
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
-from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, collect
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, collect
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.nodes import (
     Block,
@@ -151,7 +151,7 @@ class BlockBuilder:
         self.plain = Source(element.location)
         self.slug = element.slug if isinstance(element, MarkdownElement) else ""
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Any) -> None:
         """Append the block, if it is not left out."""
         made = self.make(self.open(scope, parent))
         if made is not None:

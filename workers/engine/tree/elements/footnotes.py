@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, Nodes, source_maker
+from workers.engine.tree.compiler.builders import EMPTY, NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.inline_collector import InlineCollector
@@ -122,14 +122,15 @@ class _FootnoteBuilder(BlockBuilder):
         super().__init__(element, context)
         self._element = element
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
         state = scope.state
         if state.footnotes.is_closed or state.is_page_time:
             return  # in Markdown of a head that is built for each page
         base = scope.note_parent or parent
         computed, properties = self.element_style.resolve(scope, base)
-        called = self._call(scope, parent, computed, properties.get("count-per", "document"))
         frame = Frame(self, scope, computed, properties)
+        called = self._call(frame)
+        _add_call(out, called, _call_style(self.sheet, parent), frame.source)
         blocks, own_id = frame.inside(), frame.read_id()
         if own_id is not None:
             state.references.add_blocks(own_id, blocks, called.number)
@@ -151,13 +152,11 @@ class _FootnoteBuilder(BlockBuilder):
         if isinstance(self._element, MarkdownElement) and self._element.fragment:
             state.footnotes.by_key[self._element.fragment] = called
 
-    def _call(
-        self, scope: Scope, parent: ComputedStyle, computed: ComputedStyle, count_per: str
-    ) -> CalledNote:
-        """Number the note, and put its call into the text."""
-        state = scope.state
+    def _call(self, frame: Frame) -> CalledNote:
+        """Return the call of the note, with its number."""
+        state, numbering = frame.state, frame.style.numbering
+        count_per = frame.properties.get("count-per", "document")
         name = state.references.make_anchor_name()
-        numbering, source = computed.style.numbering, nodes.Source(self.plain.location, scope.loop)
         is_counted = count_per == "page" and numbering is not None and numbering.format is not None
         number: str | None = ""
         if numbering is not None and not is_counted:
@@ -167,8 +166,7 @@ class _FootnoteBuilder(BlockBuilder):
         called = CalledNote(name, f"{name}^", number or "", is_counted)
         if is_counted:
             assert numbering is not None
-            state.footnotes.page_numbered[called.anchor] = PageNumberedNote(numbering, source)
-        _add_call(scope.collector, called, _call_style(self.sheet, parent), source)
+            state.footnotes.page_numbered[called.anchor] = PageNumberedNote(numbering, frame.source)
         return called
 
 
@@ -176,21 +174,21 @@ def _repeat_call(element: MarkdownElement, sheet: StyleSheet) -> NodeBuilder:
     """Return the builder of a further call of a note of Markdown."""
     source = source_maker(element.location)
 
-    def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
         called = scope.state.footnotes.by_key.get(element.fragment)
         if called is not None:
             again = called._replace(anchor="")
-            _add_call(scope.collector, again, _call_style(sheet, parent), source(scope))
+            _add_call(out, again, _call_style(sheet, parent), source(scope))
 
     return build
 
 
 def _add_call(
-    collector: InlineCollector, called: CalledNote, style: TextStyle, source: nodes.Source
+    out: InlineCollector, called: CalledNote, style: TextStyle, source: nodes.Source
 ) -> None:
     call: nodes.NoteCall | nodes.Reference | None = None
     if called.is_page_numbered:
         call = nodes.Reference(called.name, "note", style, source)
     elif called.number:
         call = nodes.NoteCall(called.number, style, f"#{called.name}")
-    collector.add_call(call, nodes.InlineAnchor(called.anchor) if called.anchor else None)
+    out.add_call(call, nodes.InlineAnchor(called.anchor) if called.anchor else None)

@@ -14,13 +14,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import (
-    NodeBuilder,
-    Nodes,
-    collect,
-    sequence,
-    source_maker,
-)
+from workers.engine.tree.compiler.builders import NodeBuilder, collect, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import read_id
@@ -36,8 +30,7 @@ from workers.engine.tree.expressions.running_text import (
     collapse_and_trim,
 )
 from workers.engine.tree.inline_collector import InlineCollector
-from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, Reference, TextRun
-from workers.engine.tree.references.resolver import ReferenceCollector
+from workers.engine.tree.nodes import Inline, InlineAnchor, Reference
 from workers.engine.tree.styles.cascade import DEFAULT_FIGURE_NUMBER, ComputedStyle
 from workers.engine.tree.styles.computed import Numbering
 
@@ -62,7 +55,6 @@ def _find(words: Mapping[str, str], lang: str) -> str:
     return words.get(lang.partition("-")[0].lower(), words["en"])
 
 
-_MAX_SPAN: Final = 1000  # characters of a mark that references show
 FORMATTING: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code", "bdi"})
 
 
@@ -83,36 +75,8 @@ def collect_inlines(
     """
     scope.state.count_toward("too-many-paragraphs", location)
     collector = InlineCollector()
-    build(scope.enter(collector=collector, link=None), computed, [])
-    inlines = collector.finish()
-    if collector.spans and scope.state.references.features.has_references:
-        _add_span_targets(collector, inlines, computed, scope.state.references)
-    return inlines
-
-
-def _add_span_targets(
-    collector: InlineCollector,
-    inlines: tuple[Inline, ...],
-    computed: ComputedStyle,
-    references: ReferenceCollector,
-) -> None:
-    """Store the texts of inline elements with an id, for references to them."""
-    text = "".join(_plain_text(inline) for inline in inlines)
-    for name, start, end in collector.spans:
-        inner = text[start:end][:_MAX_SPAN]
-        references.add_target(
-            name, "", (TextRun(inner, computed.style.text),) if inner.strip() else ()
-        )
-
-
-def _plain_text(inline: Inline) -> str:
-    match inline:
-        case NoteCall() | Reference() | InlineAnchor():
-            return ""
-        case TextRun():
-            return inline.text
-        case _:
-            return " "
+    build(scope, computed, collector)
+    return collector.finish()
 
 
 def _compile_child(child: Element | Text, context: CompileContext, owner: Element) -> NodeBuilder:
@@ -129,17 +93,17 @@ def _compile_text(child: Text, context: CompileContext, owner: Element) -> NodeB
         return partial(_add_text, literal)
     evaluation = context.compile_text(template, owner.location, isolates=True)
 
-    def build_text(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        _add_text(evaluation.evaluate(scope), scope, parent)
+    def build_text(scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
+        _add_text(evaluation.evaluate(scope), scope, parent, out)
 
     return build_text
 
 
-def _add_text(text: str, scope: Scope, computed: ComputedStyle, _out: Nodes | None = None) -> None:
+def _add_text(text: str, _scope: Scope, computed: ComputedStyle, out: InlineCollector) -> None:
     style = computed.style
     if computed.transform != "none":
         text = apply_text_transform(text, computed.transform)
-    scope.collector.add_text(text, style.text, style.paragraph.white_space, scope.link)
+    out.add_text(text, style.text, style.paragraph.white_space)
 
 
 def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
@@ -157,14 +121,14 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _compile_alert_title(kind: str) -> NodeBuilder:
-    def build_title(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        _add_text(translate_alert(kind, parent.style.text.lang), scope, parent)
+    def build_title(scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
+        _add_text(translate_alert(kind, parent.style.text.lang), scope, parent, out)
 
     return build_title
 
 
-def _build_break(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-    scope.collector.add_break(parent.style.text)
+def _build_break(_scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
+    out.add_break(parent.style.text)
 
 
 class _FormattingBuilder:
@@ -184,16 +148,24 @@ class _FormattingBuilder:
         self.read_link = read_link
         self.inner = compile_inlines(element.children, context, owner=element)
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        name = _add_id(self.identity, scope)
-        start = scope.collector.position
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
+        name = _add_id(self.identity, scope, out)
+        start, link = len(out.inlines), out.link
         inner = self.element_style.enter(scope)
         if self.read_link is not None:
-            inner = inner.enter(link=self.read_link(scope))
+            out.link = self.read_link(scope)
         own = self.element_style.compute(scope, parent)
-        _build_inner(self.inner, inner, parent, own, out, is_isolated=self.is_isolated)
+        initiator = _find_initiator(own)
+        # Content is isolated if its direction is not its parent's (UAX #9, 2.4.2).
+        is_isolated = self.is_isolated or initiator != _find_initiator(parent)
+        if is_isolated:
+            _add_text(initiator, scope, own, out)
+        self.inner(inner, own, out)
+        if is_isolated:
+            _add_text(END_ISOLATE, scope, own, out)
+        out.link = link
         if name is not None:
-            scope.collector.spans.append((name, start, scope.collector.position))
+            scope.state.references.add_target(name, "", out.content_since(start))
 
 
 def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder:
@@ -202,8 +174,8 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
     identity, target, show = context.compile_attributes(element, "id", "to", "show")
     source = source_maker(element.location)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        _add_id(identity, scope)
+    def build(scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
+        _add_id(identity, scope, out)
         name = target.read(scope)
         if name is None:
             message = "The reference has no target: `to` is empty"
@@ -215,7 +187,7 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
         state.references.references.append(reference)
         state.links.append(Link(name, element.location, is_reference=True))
         state.count_toward("too-many-references", element.location)
-        scope.collector.add_reference(reference)
+        out.add_reference(reference)
 
     return build
 
@@ -225,14 +197,14 @@ def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilde
     mark = _FormattingBuilder(element, context)
     term = context.compile_attribute(element, "term")
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
         state, value = scope.state, term.read(scope)
         if value is None:
             message = "The mark has no term: `term` is empty"
             state.findings.error("wrong-value", message, element.location)
         else:
             state.count_toward("too-many-marks", element.location)
-            scope.collector.add_anchor(InlineAnchor(state.references.add_index_mark(value)))
+            out.add_anchor(InlineAnchor(state.references.add_index_mark(value)))
         mark(scope, parent, out)
 
     return build
@@ -243,11 +215,11 @@ def _compile_running_value(element: Element, context: CompileContext) -> NodeBui
     name = element.attributes.get("name", "")
     value = context.compile_expression_text(element.attributes.get("value", "''"), element.location)
 
-    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
+    def build(scope: Scope, _parent: ComputedStyle, out: InlineCollector) -> None:
         text = collapse_and_trim(value.evaluate(scope) or "")
         scope.state.count_toward("too-many-running-values", element.location)
         anchor = scope.state.references.add_running_value(name, text)
-        scope.collector.add_anchor(InlineAnchor(anchor))
+        out.add_anchor(InlineAnchor(anchor))
 
     return build
 
@@ -270,25 +242,6 @@ def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
     return _FormattingBuilder(element, context, read_link)
 
 
-def _build_inner(
-    inner: NodeBuilder,
-    scope: Scope,
-    parent: ComputedStyle,
-    own: ComputedStyle,
-    out: Nodes,
-    *,
-    is_isolated: bool = False,
-) -> None:
-    """Build inline content, isolated if its direction is not its parent's (UAX #9, 2.4.2)."""
-    initiator = _find_initiator(own)
-    if initiator == _find_initiator(parent) and not is_isolated:
-        inner(scope, own, out)
-        return
-    _add_text(initiator, scope, own)
-    inner(scope, own, out)
-    _add_text(END_ISOLATE, scope, own)
-
-
 def _find_initiator(computed: ComputedStyle) -> str:
     """Return the control that sets content of a direction apart, as HTML's `dir` does."""
     if computed.inherited.is_auto:
@@ -296,18 +249,20 @@ def _find_initiator(computed: ComputedStyle) -> str:
     return RIGHT_TO_LEFT if computed.style.paragraph.is_rtl else LEFT_TO_RIGHT
 
 
-def _add_id(identity: CompiledAttribute[str | None], scope: Scope) -> str | None:
+def _add_id(
+    identity: CompiledAttribute[str | None], scope: Scope, out: InlineCollector
+) -> str | None:
     """Register the id of an element in a line, which links lead to; return it."""
     name = read_id(identity, scope)
     if name is not None:
-        scope.collector.add_anchor(InlineAnchor(name))
+        out.add_anchor(InlineAnchor(name))
     return name
 
 
 def _compile_figure(builder: NodeBuilder) -> NodeBuilder:
-    def build_figure(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
+    def build_figure(scope: Scope, parent: ComputedStyle, out: InlineCollector) -> None:
         for block in collect(builder, scope, parent):
-            scope.collector.add_block(block, scope.link)
+            out.add_block(block)
 
     return build_figure
 
