@@ -6,6 +6,7 @@ import pytest
 
 from tests.engine.layout.builders import (
     LINE,
+    PLAIN,
     area,
     at,
     box,
@@ -79,7 +80,7 @@ def test_a_column_break_continues_in_the_next_column_an_area_break_in_the_next_a
     page = laid(
         p("a"),
         p("b", before=BreakTo.COLUMN),
-        Break(at("break"), "area", None),
+        Break(at("break"), PLAIN, "area", None),
         p("c"),
         masters=[given],
     ).pages[0]
@@ -88,7 +89,7 @@ def test_a_column_break_continues_in_the_next_column_an_area_break_in_the_next_a
 
 def test_an_area_break_leaves_the_columns_that_are_left():
     given = master(200, 100, areas=(area(width=100, columns=2), area(left=100)))
-    page = laid(p("a"), Break(at("break"), "area", None), p("b"), masters=[given]).pages[0]
+    page = laid(p("a"), Break(at("break"), PLAIN, "area", None), p("b"), masters=[given]).pages[0]
     assert placed(page) == [("a", 0, 0), ("b", 100, 0)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.engine.layout.builders import (
     GREY,
+    PLAIN,
     at,
     div,
     fills,
@@ -151,7 +152,7 @@ def test_rows_higher_than_a_page_are_an_error_and_layout_ends():
 
 def test_an_empty_grid_takes_no_room():
     assert found(grid(), p("x")) == [[("x", 0, 0)]]
-    assert found(grid(Break(at("break"), "page", None)), p("x")) == [[("x", 0, 0)]]
+    assert found(grid(Break(at("break"), PLAIN, "page", None)), p("x")) == [[("x", 0, 0)]]
 
 
 def pages_of(block: Block, findings: Findings) -> list[LaidOutPage]:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.engine.layout.builders import (
     GREY,
+    PLAIN,
     always,
     area,
     at,
@@ -119,7 +120,7 @@ def test_a_document_may_begin_on_the_left():
 
 def test_a_blank_page_has_its_own_master():
     masters = [master(), master(200, on=Occurrence.BLANK)]
-    document = laid(p("a"), Break(at("break"), "right", None), p("b"), masters=masters)
+    document = laid(p("a"), Break(at("break"), PLAIN, "right", None), p("b"), masters=masters)
     assert widths(document) == [100, 200, 100]
 
 
@@ -128,7 +129,7 @@ def test_a_blank_page_has_only_what_its_own_master_says():
     blank = running(always((p("left blank"),)))
     mark = Watermark("COPY", True, 0.5, 0.0, 10.0, GREY)
     masters = [master(header=header, watermarks=(mark,))]
-    side = Break(at("break"), "right", None)
+    side = Break(at("break"), PLAIN, "right", None)
     found = [texts(page) for page in laid(p("a"), side, p("b"), masters=masters).pages]
     assert found == [["head", "a", "COPY"], [], ["head", "b", "COPY"]]
     masters.append(master(on=Occurrence.BLANK, header=blank))
@@ -142,7 +143,7 @@ def test_a_blank_page_has_only_what_its_own_master_says():
 )
 def test_a_watermark_is_on_the_pages_that_it_names(on: str, marked: list[int]):
     mark = Watermark("COPY", True, 0.5, 0.0, 10.0, GREY, on=Occurrence(on))
-    side = Break(at("break"), "right", None)
+    side = Break(at("break"), PLAIN, "right", None)
     blocks = p("a"), side, p("b"), p("c", before=BreakTo.PAGE)
     pages = laid(*blocks, watermarks=(mark,)).pages
     assert [n for n, page in enumerate(pages, 1) if "COPY" in texts(page)] == marked

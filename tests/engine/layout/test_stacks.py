@@ -197,10 +197,10 @@ class TestBreaks:
         assert pages(p("a"), p("b", before=BreakTo.LEFT)) == [["a"], ["b"]]
 
     def test_a_break_element_begins_a_page(self):
-        assert pages(p("a"), Break(at("break"), "page", None), p("b")) == [["a"], ["b"]]
+        assert pages(p("a"), Break(at("break"), PLAIN, "page", None), p("b")) == [["a"], ["b"]]
 
     def test_a_break_with_a_need_is_made_only_if_less_is_left(self):
-        need = Break(at("break"), "page", 30.0)
+        need = Break(at("break"), PLAIN, "page", 30.0)
         assert pages(lines_of(7), need, p("b"))[0][-1] == "b"
         assert pages(lines_of(8), need, p("b"))[1] == ["b"]
 

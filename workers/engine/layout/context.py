@@ -410,7 +410,7 @@ class LayoutContext(NamedTuple):
         """Lay out a block of any kind; the module's docstring states the contract."""
         if region.top is not None and not _is_on_grid(block):
             region = region._replace(top=None)
-        if not isinstance(block, nodes.Break) and block.style.box.rotate % 180 == 90:
+        if block.style.box.rotate % 180 == 90:
             return self.lay_out_rotated(self, block, region, resume)
         return self.layouts[type(block)](self, block, region, resume)
 

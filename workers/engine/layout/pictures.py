@@ -454,8 +454,6 @@ class _Walk:
             yield from self._block(block, is_certain)
 
     def _block(self, block: nodes.Block | nodes.ListItem, is_certain: bool) -> Iterator[_Use]:
-        if isinstance(block, nodes.Break):
-            return
         self.changes_pages = self.changes_pages or block.style.breaks.page is not None
         if isinstance(block, nodes.Image):
             yield from _image_uses(block, is_certain)

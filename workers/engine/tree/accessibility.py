@@ -26,16 +26,8 @@ _VAGUE: Final = frozenset(
 )
 _AROUND: Final = " .…:!>»›→←\u00a0"
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
-_PARENTS: Final = (
-    nodes.Container,
-    nodes.Row,
-    nodes.Grid,
-    nodes.ListBlock,
-    nodes.ListItem,
-    nodes.Note,
-)  # of blocks: a union is built at each use
 # A block, and the colour behind it; None if it is unknown.
-_Placed = tuple[object, Color | None]
+_Placed = tuple[nodes.Block | nodes.ListItem, Color | None]
 
 
 def check_accessibility(document: Document, findings: Findings, *, has_contrast: bool) -> None:
@@ -83,12 +75,12 @@ class _AccessibilityChecker:
                 self._check_paragraph(block, color_on(block.style.box, under))
             elif isinstance(block, nodes.FormField):
                 self._check_field(block)
-            elif isinstance(block, _PARENTS):
-                is_placed = isinstance(block, nodes.Container) and block.position is not None
-                inside = color_on(block.style.box, None if is_placed else under)
-                waiting.append(zip(block.children, repeat(inside)))
             elif isinstance(block, nodes.Table):
                 waiting.append(self._blocks_of(block, under))
+            else:
+                is_placed = isinstance(block, nodes.Container) and block.position is not None
+                inside = color_on(block.style.box, None if is_placed else under)
+                waiting.append(zip(nodes.child_blocks(block), repeat(inside)))
 
     def _blocks_of(self, table: nodes.Table, under: Color | None) -> Iterator[_Placed]:
         for caption in table.captions:
@@ -231,8 +223,7 @@ class ContrastChecker:
 
     def find_paper(self, block: nodes.Block, flow: Flow) -> Color | None:
         """Return the colour of the pages that a block of a flow is on, None if it is unknown."""
-        family = None if isinstance(block, nodes.Break) else block.style.breaks.page
-        return self._paper(family or flow.page)
+        return self._paper(block.style.breaks.page or flow.page)
 
     def find_paper_of_notes(self) -> Color | None:
         """Return the colour of the pages that footnotes are on, None if it is unknown."""

@@ -483,12 +483,11 @@ class FormField(StyledNode):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break:
+class Break(StyledNode):
     """A forced break; with `need` (points), only if less space is left."""
 
     role: ClassVar[Role] = Role.ARTIFACT  # nothing is drawn
 
-    source: Source
     to: str  # page, column, left, right, area
     need: float | None
 

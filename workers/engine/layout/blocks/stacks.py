@@ -81,19 +81,17 @@ def _breaks_at(block: AnyBlock, end: int) -> Iterator[BreakStyle]:
 
     `end` is 0 for the first or -1 for the last.
     """
-    while not isinstance(block, nodes.Break):
-        yield block.style.breaks
-        children = breaking_children(block)
-        if not children:
-            return
+    yield block.style.breaks
+    while children := breaking_children(block):
         block = children[end]
+        yield block.style.breaks
 
 
 def _page_family_at(block: AnyBlock, end: int) -> str | None:
     """Return the page family of a block's first or last content, None for that of the flow."""
     while children := breaking_children(block):
         block = children[end]
-    return None if isinstance(block, nodes.Break) else block.style.breaks.page
+    return block.style.breaks.page
 
 
 def breaking_children(block: AnyBlock) -> Sequence[AnyBlock]:
@@ -331,8 +329,6 @@ def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> floa
 
     For a block that `is_first` in its container it is what the author states.
     """
-    if isinstance(block, nodes.Break):
-        return 0.0
     margin = block.style.box.margin.top
     own = 0.0 if is_first and margin.kind is LengthKind.BETWEEN else _points(margin, width)
     if type(block) is nodes.Paragraph:  # most blocks
@@ -364,9 +360,8 @@ def lay_out_children(
 
 def is_broken_against_style(block: AnyBlock, fragment: Fragment) -> bool:
     """Return whether a block with `break-inside="avoid"` continues elsewhere without a forced break."""
-    if fragment.resume is None or fragment.forced or isinstance(block, nodes.Break):
-        return False
-    return block.style.breaks.avoid_inside
+    is_broken = fragment.resume is not None and not fragment.forced
+    return is_broken and block.style.breaks.avoid_inside
 
 
 def in_flow_children(row: nodes.Row) -> list[nodes.Block]:
@@ -382,8 +377,6 @@ def shared_top_margin(row: nodes.Row, width: float, *, is_first: bool = False) -
 
 def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> float:
     """Return the collapsed bottom margin of a block, in points: its own with that of its content."""
-    if isinstance(block, nodes.Break):
-        return 0.0
     own = _points(block.style.box.margin.bottom, width)
     if type(block) is not nodes.Row and not stacked_children(block):
         return own
@@ -423,7 +416,7 @@ def _points(length: Length, width: float) -> float:
 
 
 def _has_auto_top_margin(block: AnyBlock) -> bool:
-    return not isinstance(block, nodes.Break) and block.style.box.margin.top.kind is LengthKind.AUTO
+    return block.style.box.margin.top.kind is LengthKind.AUTO
 
 
 def _first_words(block: AnyBlock) -> str:

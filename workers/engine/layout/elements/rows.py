@@ -226,10 +226,7 @@ class _RowFiller:
         share = _SHARES_OF_SLACK.get(self.node.align, 0.0)
         for index, child in enumerate(self.children):
             slack = max(height - self._bottom(index), 0.0)
-            if (
-                not isinstance(child, nodes.Break)
-                and child.style.box.margin.top.kind is LengthKind.AUTO
-            ):
+            if child.style.box.margin.top.kind is LengthKind.AUTO:
                 self.tops[index] += slack
             elif self.node.align == "stretch" and slack:
                 self._stretch(index, child, height - self.tops[index])
@@ -271,8 +268,6 @@ def _is_stretchable(block: nodes.Block) -> bool:
 
 def _begins_with_bare_text(block: AnyBlock) -> bool:
     """Return whether a block is a form field, or starts with text without a visible box around it."""
-    if isinstance(block, nodes.Break):
-        return False
     if isinstance(block, nodes.FormField):
         return block.kind is not FieldKind.SIGNATURE
     box = block.style.box
@@ -286,9 +281,8 @@ def _begins_with_bare_text(block: AnyBlock) -> bool:
 
 
 def _width_of(child: nodes.Block) -> Length:
-    if isinstance(child, nodes.Break) or child.style.box.width.kind is LengthKind.AUTO:
-        return _ONE_SHARE
-    return child.style.box.width
+    width = child.style.box.width
+    return _ONE_SHARE if width.kind is LengthKind.AUTO else width
 
 
 class GridResume(NamedTuple):
@@ -447,7 +441,7 @@ class _GridFiller:
 
     def _stretched(self, child: nodes.Block, width: float, height: float) -> nodes.Block:
         """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""
-        if isinstance(child, nodes.Break) or not _is_stretchable(child) or is_positioned(child):
+        if not _is_stretchable(child) or is_positioned(child):
             return child
         box = child.style.box
 

@@ -535,7 +535,6 @@ def find_requirement(blocks: Sequence[AnyBlock], resume: Resume) -> PageRequirem
     if index >= len(blocks):
         return PageRequirement(None, None)
     block = blocks[index]
-    assert not isinstance(block, Break)
     below = PageRequirement(None, None)
     if inner is None or isinstance(inner, StackResume):
         children = block.children if isinstance(block, _STACKS) else ()

@@ -454,7 +454,8 @@ def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         least = need.read(scope)
         points = None if least is None else sheet.to_points(least, parent)
-        out.append(nodes.Break(source(scope), to.read(scope), points))
+        style = sheet.compute_anonymous(parent).style
+        out.append(nodes.Break(source(scope), style, to.read(scope), points))
 
     return build
 
