@@ -25,7 +25,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree import nodes
 from workers.engine.tree.build_state import BuildState, Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder, Frame
 from workers.engine.tree.elements.composed import compile_content
@@ -88,38 +88,35 @@ def _read(
 
 def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `qr-bill`."""
-    source, location, sheet = source_maker(element.location), element.location, context.sheet
+    location = element.location
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
-    lang, separator, identity = context.compile_attributes(element, "lang", "separator", "id")
     names = ("receipt", "payment", "value", "texts", "language", "separator")
     content = compile_content(element, context, *names)
 
-    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        state = scope.state
+    def make(frame: Frame) -> nodes.PageFoot | None:
+        scope, state = frame.scope, frame.state
         value, is_sound = payment.try_evaluate(scope)
         if not is_sound:
-            return
-        stated = lang.read(scope) or _language_of(parent)
-        language = stated if stated in BILL_TEXTS else "en"
-        name = identity.read(scope)
-        if name is not None:
-            state.register_id(name, identity.location)
+            return None
+        name, (separator,) = frame.read_id(), frame.read()
+        language = _language_of(frame.computed)
+        if language not in BILL_TEXTS:
+            language = "en"
         value = _complete(value, language, state, location)
         members = "iban, creditor, amount and reference"
         bill = _read(value, members, read_swiss_bill, scope, location)
         if bill is None:
-            return
+            return None
         shown = (
             *(_present(_shorten(bill)), _present(bill), value),
-            *(BILL_TEXTS[language], language, separator.read(scope)),
+            *(BILL_TEXTS[language], language, separator),
         )
-        (drawn,) = content(scope, parent, dict(zip(names, shown, strict=True)))
+        (drawn,) = content(scope, frame.computed, dict(zip(names, shown, strict=True)))
         box = _mark_decoration(drawn)
         assert isinstance(box, nodes.Container)
-        style = sheet.compute_anonymous(parent).style
-        out.append(nodes.PageFoot(source(scope), style, (replace(box, id=name),)))
+        return nodes.PageFoot(frame.source, frame.anonymous().style, (replace(box, id=name),))
 
-    return build
+    return BlockBuilder(element, context, "separator", make=make)
 
 
 def _complete(value: object, language: str, state: BuildState, location: SourceLocation) -> object:
