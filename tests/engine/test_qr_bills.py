@@ -85,7 +85,7 @@ def test_parts_have_their_titles_fonts_and_sizes():
 
 
 def test_the_code_is_46_mm_wide_at_its_place_with_5_mm_around():
-    ((x, y, width, height),) = re.findall(r"cells ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)", dump(BILL))
+    (x, y, width, height), *_ = re.findall(r"cells ([\d.]+),([\d.]+) ([\d.]+)x([\d.]+)", dump(BILL))
     assert (float(width), float(height)) == pytest.approx((46 * POINTS_PER_MM,) * 2, abs=0.1)
     assert float(x) / POINTS_PER_MM == pytest.approx(62 + 5, abs=0.1)
     assert float(y) / POINTS_PER_MM - TOP == pytest.approx(5 + 7 + 5, abs=0.1)

@@ -112,6 +112,7 @@ def relative_luminance(color: Color) -> float:
 
 
 BLACK: Final = Color(ColorSpace.RGB, (0.0, 0.0, 0.0))
+WHITE: Final = Color(ColorSpace.RGB, (1.0, 1.0, 1.0))
 
 
 class BorderStyle(StrEnum):

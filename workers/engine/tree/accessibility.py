@@ -16,7 +16,7 @@ from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLoc
 from workers.engine.tree import nodes
 from workers.engine.tree.document import Document, Flow, PageMaster
 from workers.engine.tree.styles.computed import BoxStyle, TextStyle
-from workers.engine.units import Color, ColorSpace, relative_luminance
+from workers.engine.units import WHITE, Color, relative_luminance
 
 # Texts of links that tell nothing out of their sentence, and what may stand around them.
 _VAGUE: Final = frozenset(
@@ -196,7 +196,6 @@ def _text_of(inline: nodes.Inline) -> str:
             return ""
 
 
-_WHITE: Final = Color(ColorSpace.RGB, (1.0, 1.0, 1.0))
 _LEAST: Final = 4.5
 _LEAST_OF_LARGE: Final = 3.0
 # 18 pt, or 14 pt in bold.
@@ -262,9 +261,9 @@ def _paper_of(master: PageMaster) -> Color | None:
     is_plain = (
         master.background_image is None
         and master.boxes is None
-        and all(color_on(area.style.box, _WHITE) == _WHITE for area in master.areas)
+        and all(color_on(area.style.box, WHITE) == WHITE for area in master.areas)
     )
-    return (master.background or _WHITE) if is_plain else None
+    return (master.background or WHITE) if is_plain else None
 
 
 def color_on(box: BoxStyle, under: Color | None) -> Color | None:

@@ -22,14 +22,7 @@ from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.lines.fragments import GlyphStyle, InlineFragment
 from workers.engine.tree.nodes import Chart, Source
 from workers.engine.tree.styles.computed import TextStyle
-from workers.engine.units import (
-    BLACK,
-    Color,
-    ColorSpace,
-    relative_luminance,
-    rgb_from_hex,
-    tint_color,
-)
+from workers.engine.units import BLACK, WHITE, Color, relative_luminance, rgb_from_hex, tint_color
 
 LINE_HEIGHT: Final = 1.2  # em, of labels below each other
 MAX_LABEL: Final = 200  # characters; the rest of a label is ignored
@@ -391,7 +384,6 @@ def is_dark(color: Color) -> bool:
     return relative_luminance(color) < 0.179
 
 
-WHITE: Final = Color(ColorSpace.RGB, (1.0, 1.0, 1.0))
 LINE_SYMBOL_WIDTH: Final = 1.8  # em, the length of a line's symbol
 _SWATCH: Final = 0.75  # em, the side of an area's symbol
 _GAP: Final = 0.45  # em, between symbol and name

@@ -17,7 +17,6 @@ from workers.engine.layout.charts.drawing import (
     EMPTY,
     LINE_WIDTH,
     MARKER,
-    WHITE,
     ChartDrawing,
     LegendEntry,
     Pen,
@@ -41,7 +40,7 @@ from workers.engine.layout.charts.drawing import (
 )
 from workers.engine.layout.context import format_mm
 from workers.engine.tree.nodes import Chart
-from workers.engine.units import tint_color
+from workers.engine.units import WHITE, tint_color
 
 Values = Sequence[float | None]
 StackedValue = tuple[float, float] | None  # start and end, None without a value

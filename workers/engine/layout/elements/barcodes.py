@@ -60,7 +60,7 @@ class Symbol:
     height. `text` is the human-readable interpretation, empty for none. With `subdivisions` all
     coordinates are that fraction of a module. `side` is the width in points that the standard
     prescribes, 0 if any, and `spare` how much it may differ. `polygons` are dark areas of other
-    shapes, and holes in them.
+    shapes, and holes in them. `overlays` are painted over the rectangles, light and dark in turn.
     """
 
     columns: int
@@ -73,74 +73,21 @@ class Symbol:
     spare: float = 0.0
     polygons: tuple[ModulePolygon, ...] = ()
     is_stack: bool = False
+    overlays: tuple[tuple[ModuleRectangle, ...], ...] = ()
 
 
 SWISS_SIDE: Final = 46  # millimetres, for any content (6.4)
 SWISS_QUIET: Final = 5  # millimetres around it (3.5.2)
 SWISS_GRAIN: Final = 92  # parts of a module: with n modules on 46 mm, a millimetre is 2n parts
 
-_SLIVER: Final = SWISS_GRAIN // 3
 _CROSS: Final = 7  # millimetres, with its white edge (6.4.2)
-
-
-def place_swiss_cross(
-    rectangles: Iterable[ModuleRectangle], modules: int, *, quiet: int, edge: int
-) -> list[ModuleRectangle]:
-    """Return the modules of a code in fractions of a module, with the Swiss cross in their middle.
-
-    The quiet zone is `quiet` modules wide in what is given, and `edge` fractions in what is returned.
-    """
-    origin = edge - SWISS_GRAIN * quiet
-    half = edge + SWISS_GRAIN * modules // 2
-    reach = _CROSS * modules  # half of the cross, in parts
-    low, high = half - reach, half + reach
-    placed: list[ModuleRectangle] = []
-    for column, row, columns, rows in rectangles:
-        x, y = origin + SWISS_GRAIN * column, origin + SWISS_GRAIN * row
-        width, height = SWISS_GRAIN * columns, SWISS_GRAIN * rows
-        if x + width <= low or x >= high or y + height <= low or y >= high:
-            placed.append((x, y, width, height))
-        else:
-            placed += _outside(x, y, x + width, y + height, low, high)
-    for x1, y1, x2, y2 in _DRAWN_CROSS:
-        left, top, right, bottom = (
-            low + round(2 * reach * at / _CROSS_SIDE) for at in (x1, y1, x2, y2)
-        )
-        placed.append((left, top, right - left, bottom - top))
-    return placed
-
-
-# The black area of the cross as published by SIX, in a square of 19.8 units.
+# The white ground, black field and white arms published by SIX, in a square of 19.8 units.
 _CROSS_SIDE: Final = 19.8
-_FIELD, _FIELD_END = 1.4, 18.4
-_ARMS, _ARMS_END = 4.4, 15.4  # of the horizontal arm; the vertical one is as long
-_ARM, _ARM_END = 8.25, 11.55
-_DRAWN_CROSS: Final = (
-    (_FIELD, _FIELD, _FIELD_END, _ARMS),
-    (_FIELD, _ARMS_END, _FIELD_END, _FIELD_END),
-    (_FIELD, _ARMS, _ARMS, _ARMS_END),
-    (_ARMS_END, _ARMS, _FIELD_END, _ARMS_END),
-    (_ARMS, _ARMS, _ARM, _ARM),
-    (_ARM_END, _ARMS, _ARMS_END, _ARM),
-    (_ARMS, _ARM_END, _ARM, _ARMS_END),
-    (_ARM_END, _ARM_END, _ARMS_END, _ARMS_END),
+_CROSS_LAYERS: Final = (
+    ((0.0, 0.0, _CROSS_SIDE, _CROSS_SIDE),),
+    ((1.4, 1.4, 17.0, 17.0),),
+    ((4.4, 8.25, 11.0, 3.3), (8.25, 4.4, 3.3, 11.0)),
 )
-
-
-def _outside(
-    left: int, top: int, right: int, bottom: int, low: int, high: int
-) -> Iterator[ModuleRectangle]:
-    """Yield the parts of a rectangle outside the square from `low` to `high`, without slivers."""
-    between = max(top, low), min(bottom, high)
-    for x1, y1, x2, y2 in (
-        (left, top, right, low),
-        (left, high, right, bottom),
-        (left, between[0], low, between[1]),
-        (high, between[0], right, between[1]),
-    ):
-        if x2 - x1 >= _SLIVER and y2 - y1 >= _SLIVER:
-            yield x1, y1, x2 - x1, y2 - y1
-
 
 _GRAIN: Final = 200  # parts of a module
 _WIDTH: Final = 28.14  # mm, quiet zone included, of 32 modules (ISO/IEC 16023, 4.11)
@@ -477,18 +424,36 @@ def _encode_payment(node: BarcodeSpec, kind: Symbology, payment: PaymentFormat) 
 
 
 def _add_swiss_cross(symbol: Symbol, node: BarcodeSpec, quiet_modules: int) -> Symbol:
-    """Draw the Swiss cross into a QR code and apply the size and quiet zone of the guideline."""
+    """Lay the Swiss cross over a QR code, and apply the size and quiet zone of the guideline."""
     quiet = quiet_modules if node.has_quiet_zone else 0
     modules = symbol.columns - 2 * quiet
     edge = 2 * modules * SWISS_QUIET if node.has_quiet_zone else 0
     side = SWISS_GRAIN * modules + 2 * edge
-    placed = place_swiss_cross(symbol.rectangles, modules, quiet=quiet, edge=edge)
+    dark = _place(symbol.rectangles, edge - SWISS_GRAIN * quiet, SWISS_GRAIN)
+    reach = _CROSS * modules  # half of the cross, in parts
+    parts = 2 * reach / _CROSS_SIDE
     return Symbol(
         side,
         side,
-        tuple(placed),
+        dark,
+        overlays=tuple(_place(layer, side / 2 - reach, parts) for layer in _CROSS_LAYERS),
         subdivisions=SWISS_GRAIN,
         side=mm(SWISS_SIDE + (2 * SWISS_QUIET if node.has_quiet_zone else 0)),
+    )
+
+
+def _place(
+    rectangles: Iterable[tuple[float, float, float, float]], start: float, parts: float
+) -> tuple[ModuleRectangle, ...]:
+    """Return rectangles in parts of their unit, moved right and down from `start`."""
+    return tuple(
+        (
+            round(start + x * parts),
+            round(start + y * parts),
+            round(width * parts),
+            round(height * parts),
+        )
+        for x, y, width, height in rectangles
     )
 
 

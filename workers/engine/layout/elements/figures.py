@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle
 from math import inf
 from typing import Final, NamedTuple
 
@@ -46,7 +47,7 @@ from workers.engine.layout.lines.fragments import InlineFragment
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Barcode, Image
-from workers.engine.units import LengthKind, mm
+from workers.engine.units import WHITE, LengthKind, mm
 
 MODULE_WIDTH: Final = mm(0.5)  # of a bar code without a stated size; every phone reads it
 # The same for linear symbols; the nominal X-dimension of GS1 General Specifications, 5.12.3.
@@ -124,9 +125,10 @@ class BarcodeFragment(UnbrokenFragment):
             ]
             canvas.items.append(Path(tuple(subpaths), color, owner))
         else:
-            canvas.items.append(
-                RectangleSet(left, top, module, down, symbol.rectangles, color, owner)
-            )
+            layers = zip((symbol.rectangles, *symbol.overlays), cycle((color, WHITE)), strict=False)
+            canvas.items += [
+                RectangleSet(left, top, module, down, areas, ink, owner) for areas, ink in layers
+            ]
         area = Rectangle(left, top, symbol.columns * module, symbol.rows * down)
         printed = module * symbol.subdivisions
         barcodes.record_code(canvas, self.node, area, printed, first, is_linear=symbol.is_bars)
