@@ -26,7 +26,6 @@ from workers.engine.units import ColorSpace, is_chromatic
 MAX_GROUPS: Final = 26
 MIN_SIDE: Final = 3.0
 MAX_SIDE: Final = 14_400.0
-_COLORLESS: Final = (display.Save, display.Restore, display.Widget)
 
 
 PageCheck = Callable[[int, display.LaidOutPage], None]
@@ -63,14 +62,30 @@ class _ConformanceChecks:
     findings: Findings
 
     def check(self, _number: int, page: display.LaidOutPage) -> None:
-        if self.profiles.archive is not None:
+        is_archive, is_print = self.profiles.archive is not None, self.profiles.print is not None
+        if is_archive:
             self._check_size(page)
-            self._check_items(page)
-        if self.profiles.print is not None:
-            self._check_colors(page)
-        for item in page.items:
-            if isinstance(item, display.Picture) and isinstance(item.image, ImportedPage):
-                self._check_imported(item.image, item.node)
+        depth = 0
+        for item in display.single_items(page.items) if is_archive or is_print else page.items:
+            if isinstance(item, display.Picture):
+                self._check_picture(item, depth)
+            elif isinstance(item, display.Save):
+                depth += 1
+                if is_archive and depth > MAX_GROUPS:
+                    what = (
+                        f"more than {MAX_GROUPS} boxes in each other that clip, turn or see through"
+                    )
+                    self._report("profile-depth", what, None)
+            elif isinstance(item, display.Restore):
+                depth -= 1
+            elif isinstance(item, display.Widget | display.TextRows | display.StrokeRows):
+                continue
+            elif is_archive and item.color.space is ColorSpace.CMYK:
+                what = "a colour in CMYK; write it as #rrggbb or rgb(r g b)"
+                self._report("profile-color", what, item.owner)
+            elif is_print and is_chromatic(item.color):
+                what = "a colour in RGB; write it as cmyk(c m y k), a grey or a spot colour"
+                self._report("profile-color", what, item.owner)
 
     def _check_size(self, page: display.LaidOutPage) -> None:
         outside = 2 * (page.bleed + page.slug)
@@ -83,44 +98,20 @@ class _ConformanceChecks:
                     None,
                 )
 
-    def _check_items(self, page: display.LaidOutPage) -> None:
-        depth = 0
-        for item in display.single_items(page.items):
-            if isinstance(item, display.Save):
-                depth += 1
-                if depth > MAX_GROUPS:
-                    self._report(
-                        "profile-depth",
-                        f"more than {MAX_GROUPS} boxes in each other that clip, turn or see through",
-                        None,
-                    )
-            elif isinstance(item, display.Restore):
-                depth -= 1
-            elif isinstance(item, display.Picture) and _depth_of(item) + depth > MAX_GROUPS:
-                self._report(
-                    "profile-depth",
-                    f"an image with more than {MAX_GROUPS} clips and groups in each other",
-                    item.node,
-                )
-            elif _is_cmyk(item):
-                self._report(
-                    "profile-color",
-                    "an image in CMYK; store it in RGB"
-                    if isinstance(item, display.Picture)
-                    else "a colour in CMYK; write it as #rrggbb or rgb(r g b)",
-                    item.node if isinstance(item, display.Picture) else item.owner,
-                )
-
-    def _check_colors(self, page: display.LaidOutPage) -> None:
-        """Check the colours of a print; pictures in RGB are calibrated (ISO 15930-7)."""
-        for item in display.single_items(page.items):
-            if isinstance(item, display.Picture):
-                if isinstance(item.image, ImportedPage):
-                    what = "a page of a PDF; draw it as an SVG or a picture"
-                    self._report("profile-pdf", what, item.node)
-            elif not isinstance(item, _COLORLESS) and is_chromatic(item.color):
-                what = "a colour in RGB; write it as cmyk(c m y k), a grey or a spot colour"
-                self._report("profile-color", what, item.owner)
+    def _check_picture(self, item: display.Picture, depth: int) -> None:
+        """Check a picture; those of a print in RGB are calibrated (ISO 15930-7)."""
+        image, node = item.image, item.node
+        if self.profiles.archive is not None:
+            if _depth_of(image) + depth > MAX_GROUPS:
+                what = f"an image with more than {MAX_GROUPS} clips and groups in each other"
+                self._report("profile-depth", what, node)
+            elif _has_cmyk(image):
+                self._report("profile-color", "an image in CMYK; store it in RGB", node)
+        if isinstance(image, ImportedPage):
+            if self.profiles.print is not None:
+                what = "a page of a PDF; draw it as an SVG or a picture"
+                self._report("profile-pdf", what, node)
+            self._check_imported(image, node)
 
     def _check_imported(self, image: ImportedPage, node: display.Owner | PageMaster) -> None:
         """Check a page of a PDF: its fonts, and for archives what its standard forbids."""
@@ -147,22 +138,16 @@ class _ConformanceChecks:
         self.findings.error(code, f'profile="{profile}" does not allow {what}', place)
 
 
-def _depth_of(picture: display.Picture) -> int:
-    image = picture.image
+def _depth_of(image: display.Drawable) -> int:
     if isinstance(image, ImportedPage):
         return image.facts.depth + 1
     return image.form.depth if isinstance(image, VectorImage) else 0
 
 
-def _is_cmyk(item: display.SingleItem) -> bool:
-    if isinstance(item, display.Picture):
-        image = item.image
-        if isinstance(image, ImportedPage):
-            return image.facts.has_cmyk
-        if isinstance(image, VectorImage):
-            return image.has_cmyk
+def _has_cmyk(image: display.Drawable) -> bool:
+    if isinstance(image, PreparedImage):
         return image.pixels.color_space == "DeviceCMYK"
-    return not isinstance(item, _COLORLESS) and item.color.space is ColorSpace.CMYK
+    return image.facts.has_cmyk if isinstance(image, ImportedPage) else image.has_cmyk
 
 
 # The least that offset and laser printers reproduce: the Ghent Workgroup's sheets warn of the same.
@@ -198,14 +183,14 @@ class _PrintChecks:
             opacities = [1.0] * len(opacities)
             if fault is None:
                 continue
-            owner = item.node if isinstance(item, display.Picture) else getattr(item, "owner", None)
+            owner = item.node if isinstance(item, display.Picture) else item.owner
             (code, message), place = fault, _place_of(owner, self.structure)
             if (code, place) not in self._reported:
                 self._reported.add((code, place))
                 self.findings.warn(code, f"{message} (page {number})", place)
 
 
-def _find_fault(item: display.SingleItem) -> tuple[str, str] | None:
+def _find_fault(item: display.Ink) -> tuple[str, str] | None:
     """Return the code and message of what is wrong with an item, None if nothing is."""
     match item:
         case display.GlyphRun() | display.ShapedRun() if item.size < MIN_TEXT - _TOLERANCE:
@@ -224,16 +209,17 @@ def _find_fault(item: display.SingleItem) -> tuple[str, str] | None:
             if dpi < MIN_DPI - 0.5:
                 what = f"An image of {dpi:.0f} dots per inch at its size; print asks for {MIN_DPI}"
                 return "print-image", f"{what}: store a larger one, or draw it smaller"
-    if isinstance(item, (display.Picture, *_COLORLESS)) or item.color.ink:
+    if isinstance(item, display.Picture | display.Widget) or item.color.ink:
         return None
-    ink = 100 * sum(item.color.components) if _is_cmyk(item) else 0
+    color = item.color
+    ink = 100 * sum(color.components) if color.space is ColorSpace.CMYK else 0
     if ink > MAX_INK:
         what = f"A colour of {ink:.0f} per cent of ink"
         return "print-ink", f"{what}; print asks for {MAX_INK} at most: take less of each"
     return None
 
 
-def _find_color_glyph(item: display.SingleItem) -> tuple[str, str] | None:
+def _find_color_glyph(item: display.Ink) -> tuple[str, str] | None:
     if not isinstance(item, display.ShapedRun):
         return None
     colored = (each.text for each in item.clusters if is_drawn_in_colors(item.face, each))
