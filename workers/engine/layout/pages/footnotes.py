@@ -314,8 +314,7 @@ class _HeightSearch:
         whole = self._find_whole()
         if whole is None or (whole.is_whole and not self._is_wasteful(whole)):
             return whole
-        broken = self._find_broken(whole)
-        return broken or whole
+        return self._find_broken(whole) or whole
 
     def _reserve(self, *, is_over: bool) -> float:
         """Return the height reserved for pending notes."""
@@ -338,18 +337,10 @@ class _HeightSearch:
             trial = self._find_end(height)
             if trial is not None and trial.body.height > height + EPSILON:
                 trial = None  # it was forced and would be too tall for its area
-        return self._complete(trial or highest)
-
-    def _try(self, height: float) -> _Trial | None:
-        """Return the content up to a height, and as much of its notes as fits."""
-        return self._complete(self._find_end(height))
-
-    def _complete(self, trial: _Trial | None) -> _Trial | None:
-        """Return a trial with as much of its notes as fits."""
-        return trial if trial is None or trial.is_whole else self._add_notes(trial)
+        return trial or highest
 
     def _find_end(self, height: float) -> _Trial | None:
-        """Return the content up to a height; where its notes do not all fit, they are left out."""
+        """Return the content up to a height, and as much of its notes as fits."""
         body = self._lay_out(max(height, 0.0), is_top=self._is_top)
         if body is None:
             return None
@@ -360,16 +351,14 @@ class _HeightSearch:
             return trial
         if calls and not self._seen:
             self._seen, self._notes = calls, self._filler.lay_out_all(notes, self._width)
-        if not calls or self._notes is None or not self._begins_with(calls):
-            return self._add_notes(trial)
-        if self._need(len(calls)) > self._height - body.height + EPSILON:
-            return trial
-        return trial._replace(note_stack=self._notes.take(len(notes)), rest=())
+        if calls and self._notes is not None and self._fit(calls, self._height - body.height):
+            return trial._replace(note_stack=self._notes.take(len(notes)), rest=())
+        return self._add_notes(trial)
 
-    def _begins_with(self, calls: Sequence[tuple[str, float]]) -> bool:
-        """Return whether some calls are the first of those whose notes are measured."""
-        seen = self._seen[: len(calls)]
-        return [call for call, _ in calls] == [call for call, _ in seen]
+    def _fit(self, calls: Sequence[tuple[str, float]], room: float) -> bool:
+        """Return whether some calls are the first of those whose notes are measured, and these fit."""
+        seen = [call for call, _ in self._seen[: len(calls)]]
+        return [call for call, _ in calls] == seen and self._need(len(calls)) <= room + EPSILON
 
     def _add_notes(self, trial: _Trial) -> _Trial:
         """Lay out as much of the notes of a trial as fits below its content."""
@@ -420,7 +409,7 @@ class _HeightSearch:
         step = 1.5 * style.line_height
         for number in range(1, MAX_TRIALS + 1):
             height = min(top + step * number, highest)
-            trial = self._try(height)
+            trial = self._find_end(height)
             if trial is None or trial.body.height > height + EPSILON:
                 continue
             if len(trial.calls) > count and trial.has_begun:
