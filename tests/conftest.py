@@ -40,7 +40,6 @@ from shared.queue.claims import Claims
 from shared.queue.commits import Commits, DeliveryAction
 from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, JOBS_TASK, PREVIEW, VALIDATE
-from shared.queue.states import EndedJob
 from shared.settings import FetcherSettings, Settings, get_limits
 from tests.farm.conftest import environment, real_worker
 from tests.messages import read_message
@@ -470,7 +469,7 @@ class ScriptedWorker:
         if outcome := self.answer(job):
             committed = self._commits.commit(job, outcome)
             if job.is_recorded and committed is not None:
-                self._flow.record_ends({job.id: EndedJob("", committed)})
+                self._flow.record_ends({job.id: committed})
 
 
 @pytest.fixture

@@ -7,32 +7,16 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from io import BytesIO
 from typing import Final
 
 from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.session import Database, Session
-from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable, write_error_body
+from shared.errors import Unavailable
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, RenderJob
-from shared.jobs.repository import (
-    JobEnd,
-    JobRecord,
-    JobStatus,
-    end_jobs,
-    find_job,
-    mark_result_deleted,
-    remove_job,
-)
-from shared.queue.states import (
-    CANCELLED,
-    OVERDUE,
-    WITHDRAWN,
-    CompletionNotices,
-    EndedJob,
-    JobStates,
-)
+from shared.jobs.repository import JobRecord, end_jobs, find_job, mark_result_deleted, remove_job
+from shared.queue.states import OVERDUE, WITHDRAWN, CompletionNotices, JobStates, closed_outcome
 from shared.usage.repository import find_unmetered_job, record_events
 
 # A job that has not ended this long after acceptance fails.
@@ -60,20 +44,22 @@ class JobLifecycle:
         return Claim(ClaimStorage.BLOB, len(pdf), key=key)
 
     def record_ends(
-        self, ended: Mapping[str, EndedJob], *, first: Callable[[Session], object] = lambda _: None
+        self,
+        ended: Mapping[str, JobOutcome],
+        *,
+        first: Callable[[Session], object] = lambda _: None,
     ) -> None:
         """Record the ends of jobs, by id, and notify their waiters.
 
         `first` is called at the beginning of the transaction.
         """
         at = now()
-        ends = {job_id: _make_end(each, at) for job_id, each in ended.items()}
         with self.database.session() as session:
             first(session)
-            were_open = end_jobs(session, ends, at=at)
+            were_open = end_jobs(session, ended, at=at)
             others = {job_id: find_job(session, job_id) for job_id in ended.keys() - were_open}
         for job_id, kept in others.items():
-            self._delete_unrecorded_pdf(ended[job_id], kept)
+            self._delete_unrecorded_pdf(ended[job_id].pdf, kept)
         self.states.expire_soon(ended)
         self.completions.notify(*ended)
 
@@ -89,7 +75,7 @@ class JobLifecycle:
         Raises:
             Unavailable: Redis or the database is unreachable; the job continues.
         """
-        self.record_ends({job_id: self.states.close(job_id, reason) or EndedJob(reason, None)})
+        self.record_ends({job_id: self.states.close(job_id, reason)})
 
     def end_overdue(self, job_id: str) -> None:
         """End a job whose deadline has passed: as withdrawn if no worker started it, else as overdue.
@@ -109,7 +95,7 @@ class JobLifecycle:
         """
         if not self.states.withdraw(job_id):
             return False
-        self.record_ends({job_id: EndedJob(WITHDRAWN, None)})
+        self.record_ends({job_id: closed_outcome(job_id, WITHDRAWN)})
         return True
 
     def remove(self, job: JobRecord) -> bool:
@@ -139,8 +125,7 @@ class JobLifecycle:
             if key:
                 self.blobs.delete(key)
 
-    def _delete_unrecorded_pdf(self, ended: EndedJob, kept: JobRecord | None) -> None:
-        pdf = ended.outcome.pdf if ended.outcome else None
+    def _delete_unrecorded_pdf(self, pdf: Claim | None, kept: JobRecord | None) -> None:
         if pdf is not None and (kept is None or kept.pdf_key != pdf.key):
             with suppress(Unavailable):
                 self.blobs.delete(pdf.key)
@@ -149,43 +134,3 @@ class JobLifecycle:
 def job_folder(job_id: str) -> str:
     """Return the key prefix of a recorded job's blobs."""
     return f"jobs/{job_id}/"
-
-
-def _make_end(ended: EndedJob, at: datetime) -> JobEnd:
-    outcome = ended.outcome
-    if outcome is not None:
-        return _make_outcome_end(outcome, at)
-    if ended.reason == CANCELLED:
-        return JobEnd(JobStatus.CANCELLED)
-    error = {OVERDUE: _overdue, WITHDRAWN: _withdrawn}[ended.reason]()
-    return JobEnd(JobStatus.FAILED, error=write_error_body(error, at=at))
-
-
-def _make_outcome_end(outcome: JobOutcome, at: datetime) -> JobEnd:
-    started = outcome.started_at
-    started_at = None if started is None else datetime.fromtimestamp(started, UTC)
-    if outcome.error is not None:
-        error = write_error_body(outcome.error, at=at)
-        return JobEnd(JobStatus.FAILED, started_at, error=error)
-    assert outcome.pdf is not None
-    return JobEnd(
-        JobStatus.SUCCEEDED,
-        started_at,
-        pages=outcome.pages,
-        filename=outcome.filename,
-        timings=outcome.timings,
-        pdf_key=outcome.pdf.key,
-        pdf_size=outcome.pdf.size,
-        warnings=outcome.warnings,
-        values=outcome.values,
-    )
-
-
-def _overdue() -> ErrorBody:
-    message = "The render did not finish within its time limit and was cancelled."
-    return ErrorBody(504, message, ErrorKind.TIMEOUT, ErrorCode.RENDER_TIMEOUT)
-
-
-def _withdrawn() -> ErrorBody:
-    message = "No worker was free to start the render in time; send it again."
-    return ErrorBody(503, message, ErrorKind.UNAVAILABLE)

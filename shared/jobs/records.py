@@ -185,6 +185,7 @@ class OutcomeStatus(StrEnum):
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+    CANCELLED = "cancelled"  # closed in Redis, so that no worker sends it
     SUSPENDED = "suspended"  # not yet: `wanted` are addresses of images that its front fetches
 
 

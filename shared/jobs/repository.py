@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Final
@@ -17,7 +17,8 @@ from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
 from shared.db.queries import belongs_to_slots, find_retention, is_not_held, select_newest
 from shared.db.session import Database, Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
-from shared.jobs.records import Lane
+from shared.errors import write_error_body
+from shared.jobs.records import JobOutcome, Lane, OutcomeStatus
 from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.webhooks.destinations import FileSource, end_deliveries, enqueue_result
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
@@ -39,8 +40,8 @@ class JobStatus(StrEnum):
 
 
 _EVENTS: Final = {
-    JobStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
-    JobStatus.FAILED: WebhookEvent.JOB_FAILED,
+    OutcomeStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
+    OutcomeStatus.FAILED: WebhookEvent.JOB_FAILED,
 }
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
 # Built once: building a statement takes as long as running it, and every job uses these.
@@ -114,21 +115,6 @@ class Job(ShownRecord, frozen=True):
     ] = None
 
 
-class JobEnd(Record, frozen=True):
-    """The end of a job: a PDF and its pages, or the error body. `values` of the payload are for its delivery."""
-
-    status: JobStatus
-    started_at: datetime | None = None
-    pages: int | None = None
-    filename: str | None = None
-    timings: Mapping[str, float] | None = None
-    error: Mapping[str, Any] | None = None
-    pdf_key: str | None = None
-    pdf_size: int | None = None
-    warnings: Sequence[Mapping[str, Any]] = ()
-    values: Mapping[str, Any] | None = None
-
-
 def write_job(job: JobRecord) -> dict[str, Any]:
     """Write the record as clients see it."""
     return Job.of_row(structs.asdict(job), draft=job.is_draft).show()
@@ -166,7 +152,7 @@ def list_jobs(
     return [JobRecord.of_row(row) for row in found]
 
 
-def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> AbstractSet[str]:
+def end_jobs(session: Session, ends: Mapping[str, JobOutcome], *, at: datetime) -> AbstractSet[str]:
     """Record the ends of jobs and enqueue their webhooks; return the ids of jobs that were open.
 
     Jobs that have already ended or were deleted are left unchanged.
@@ -183,8 +169,8 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
     enqueue(session, _make_notifications(rows, ends, values), at=at)
     for row in rows:
         end = ends[row["id"]]
-        if row["deliver_to"] and end.status is JobStatus.SUCCEEDED and end.pdf_key:
-            file = FileSource(key=end.pdf_key, size=end.pdf_size or 0, values=end.values)
+        if row["deliver_to"] and end.pdf is not None:
+            file = FileSource(key=end.pdf.key, size=end.pdf.size, values=end.values)
             enqueue_result(
                 session,
                 row["deliver_to"],
@@ -272,12 +258,12 @@ def mark_result_deleted(session: Session, job: JobRecord) -> None:
 
 
 def _make_notifications(
-    rows: Sequence[RowMapping], ends: Mapping[str, JobEnd], values: Mapping[str, dict[str, Any]]
+    rows: Sequence[RowMapping], ends: Mapping[str, JobOutcome], values: Mapping[str, dict[str, Any]]
 ) -> list[WebhookNotification]:
     """Return the webhook notifications for the ends of jobs; `rows` are the rows before the update."""
 
     def write(row: RowMapping) -> Mapping[str, Any]:
-        end = values[row["id"]] | {"status": ends[row["id"]].status}
+        end = values[row["id"]] | {"status": JobStatus(ends[row["id"]].status)}
         return write_job(JobRecord.of_row(row).replace(**end))
 
     return [
@@ -287,12 +273,22 @@ def _make_notifications(
     ]
 
 
-def _end_values(end: JobEnd, at: datetime, kept: timedelta) -> dict[str, Any]:
-    expires_at = at + kept
-    values: dict[str, Any] = end.to_builtins()
-    values["warnings"] = values["warnings"] or None
-    del values["values"]
-    return values | {"finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
+def _end_values(end: JobOutcome, at: datetime, kept: timedelta) -> dict[str, Any]:
+    started, pdf = end.started_at, end.pdf
+    return {
+        "status": end.status.value,
+        "started_at": None if started is None else datetime.fromtimestamp(started, UTC),
+        "pages": end.pages if pdf else None,
+        "filename": end.filename,
+        "timings": end.timings if pdf else None,
+        "error": write_error_body(end.error, at=at) if end.error else None,
+        "pdf_key": pdf.key if pdf else None,
+        "pdf_size": pdf.size if pdf else None,
+        "warnings": end.warnings or None,
+        "finished_at": at,
+        "expires_at": at + kept,
+        "sweep_at": at + kept,
+    }
 
 
 # The delay before a job is retried that failed because of an outage.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
 
@@ -33,12 +32,24 @@ AWAITED_SECONDS: Final = 4.0
 PUBLISHED_SECONDS: Final = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class EndedJob:
-    """A job that has ended in Redis, with an outcome or closed without one."""
+_ERRORS: Final = {
+    OVERDUE: ErrorBody(
+        504,
+        "The render did not finish within its time limit and was cancelled.",
+        ErrorKind.TIMEOUT,
+        ErrorCode.RENDER_TIMEOUT,
+    ),
+    WITHDRAWN: ErrorBody(
+        503, "No worker was free to start the render in time; send it again.", ErrorKind.UNAVAILABLE
+    ),
+}
 
-    reason: str
-    outcome: JobOutcome | None
+
+def closed_outcome(job_id: str, reason: str) -> JobOutcome:
+    """Return the end of a job that was closed before it had an outcome."""
+    error = _ERRORS.get(reason)
+    status = OutcomeStatus.FAILED if error else OutcomeStatus.CANCELLED
+    return JobOutcome(job_id, status, error=error)
 
 
 class JobStates:
@@ -78,23 +89,29 @@ class JobStates:
         with reachable():
             return int(cast("bytes | None", self._redis.hget(job_key(job_id), "deliveries")) or 0)
 
-    def find_end(self, job_id: str) -> EndedJob | None:
+    def find_end(self, job_id: str) -> JobOutcome | None:
         """Return the end of the job, None if it has not ended."""
         with reachable():
             word, outcome = cast(
                 "list[bytes | None]", self._redis.hmget(job_key(job_id), "done", "outcome")
             )
-        return None if word is None else _ended(word, outcome)
+        return None if word is None else _read_end(job_id, word, outcome)
 
-    def close(self, job_id: str, reason: str) -> EndedJob | None:
-        """End a job without an outcome, so that it is neither committed nor metered; return None.
+    def is_stopped(self, job_id: str) -> bool:
+        """Return whether the job was cancelled, or ended as overdue."""
+        with reachable():
+            word = cast("bytes | None", self._redis.hget(job_key(job_id), "done"))
+        return word in (CANCELLED.encode(), OVERDUE.encode())
 
-        If it had ended otherwise before, return its end.
+    def close(self, job_id: str, reason: str) -> JobOutcome:
+        """End a job without an outcome, so that it is neither committed nor metered; return its end.
+
+        That is another one if it had ended before.
         """
         former = self._end(job_id, reason, STATE_TTL_SECONDS)
-        if former is None or former[0] is None or former[0] == reason.encode():
-            return None
-        return _ended(former[0], former[1])
+        if former is None or former[0] is None:
+            return closed_outcome(job_id, reason)
+        return _read_end(job_id, former[0], former[1])
 
     def withdraw(self, job_id: str) -> bool:
         """Withdraw a job that no worker has started; return whether it was withdrawn. It never runs then."""
@@ -143,8 +160,8 @@ class JobStates:
         return 0.0 if begun is None else max(epoch() - float(begun), 0.0)
 
 
-def _ended(word: bytes, outcome: bytes | None) -> EndedJob:
-    return EndedJob(word.decode(), None if outcome is None else decode_reply(outcome))
+def _read_end(job_id: str, word: bytes, outcome: bytes | None) -> JobOutcome:
+    return closed_outcome(job_id, word.decode()) if outcome is None else decode_reply(outcome)
 
 
 # A client that starts to wait later reads the database first.

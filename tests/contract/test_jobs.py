@@ -269,9 +269,7 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
     with database.snapshot() as session:
         record = find_job(session, job_id)
     late = worker.succeed(worker.jobs[0])
-    from shared.queue.states import EndedJob
-
-    ports.cells.only.jobs.record_ends({job_id: EndedJob("", replace(late, pages=9))})
+    ports.cells.only.jobs.record_ends({job_id: replace(late, pages=9)})
     with database.snapshot() as session:
         assert find_job(session, job_id) == record
     with pytest.raises(KeyError):

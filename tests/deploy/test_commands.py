@@ -24,12 +24,14 @@ from shared.jobs.records import (
     BodyKind,
     Claim,
     ClaimStorage,
+    JobOutcome,
     Lane,
     Meter,
+    OutcomeStatus,
     PinnedTemplate,
     RenderJob,
 )  # fmt: skip
-from shared.jobs.repository import JobEnd, JobStatus, add_jobs, count_unfinished_jobs, end_jobs
+from shared.jobs.repository import add_jobs, count_unfinished_jobs, end_jobs
 from shared.queue.connection import connect
 from shared.shards import PerShard, ShardAddress
 
@@ -232,7 +234,8 @@ def test_a_job_is_shown_as_its_client_and_its_operator_see_it(run, made, tmp_pat
     assert shown["pinned"] == {"version": 3, "sha256": "f" * 64}
     assert shown["body"] == {"kind": "xml", "bytes": 4}
     with database.session() as session:
-        pdf = JobEnd(JobStatus.SUCCEEDED, pages=2, pdf_key="jobs/x/pdf", pdf_size=9)
+        claim = Claim(ClaimStorage.BLOB, 9, key="jobs/x/pdf")
+        pdf = JobOutcome(job.id, OutcomeStatus.SUCCEEDED, pages=2, pdf=claim)
         assert end_jobs(session, {job.id: pdf}, at=now())
     database.close()
     assert run("job", "show", job.id)["pdf"] == {"key": "jobs/x/pdf", "bytes": 9}

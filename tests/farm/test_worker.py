@@ -30,7 +30,7 @@ def test_a_render_that_its_front_cancels_is_stopped_and_not_metered(front, tmp_p
     started = tmp_path / "started"
     job = front.send(f"sleep 300 {started}")
     wait_until(started.exists)
-    assert JobStates(front.redis).close(job.id, CANCELLED) is None
+    assert JobStates(front.redis).close(job.id, CANCELLED).status is OutcomeStatus.CANCELLED
     assert front.render("pages 1").pages == 1
     assert front.used() == (1, 1)
 

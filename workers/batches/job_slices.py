@@ -29,7 +29,6 @@ from shared.jobs.repository import (
     start_job_slice,
 )
 from shared.queue.commits import DeliveryAction, failed_outcome
-from shared.queue.states import EndedJob
 from shared.telemetry.log import get_logger, log_context
 from workers.batches.documents import BatchContext, DocumentLimits, is_outage
 from workers.batches.slices import SLICE_SECONDS
@@ -235,7 +234,7 @@ class _JobSliceRun:
             end_job_slice(session, self._task)
         return ()
 
-    def _commit(self, made: Sequence[tuple[RenderJob, JobOutcome]]) -> dict[str, EndedJob]:
+    def _commit(self, made: Sequence[tuple[RenderJob, JobOutcome]]) -> dict[str, JobOutcome]:
         """Commit outcomes in Redis and return the end of each job, in this run or elsewhere."""
         context, ended = self._context.render, {}
         if not made:
@@ -246,9 +245,7 @@ class _JobSliceRun:
             if recorded is not outcome and outcome.pdf is not None:
                 with suppress(Unavailable):  # otherwise maintenance deletes it
                     context.claims.delete_claim(outcome.pdf)
-            found = (
-                context.flow.states.find_end(job.id) if recorded is None else EndedJob("", recorded)
-            )
+            found = recorded or context.flow.states.find_end(job.id)
             if found is not None:
                 ended[job.id] = found
             report_end(job, outcome, recorded, context.observer)

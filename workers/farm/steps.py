@@ -25,7 +25,7 @@ from shared.memory import read_memory
 from shared.queue.commits import Commits
 from shared.queue.names import RENDER_TASK
 from shared.queue.queues import ADMITTED_AT, read_time_header
-from shared.queue.states import CANCELLED, OVERDUE, JobStates
+from shared.queue.states import JobStates
 from shared.queue.worker_presence import REPORT_SECONDS, WorkerReport, remove_worker, report_worker
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
@@ -112,13 +112,10 @@ class PresenceReporter:
 
     def _find_closed(self, job_ids: Iterable[str]) -> AbstractSet[str]:
         try:
-            ends = {job_id: self._states.find_end(job_id) for job_id in job_ids}
+            return {job_id for job_id in job_ids if self._states.is_stopped(job_id)}
         except Unavailable as error:
             log.warning("ends not looked for", cause=repr(error.__cause__))
             return frozenset()
-        return {
-            job_id for job_id, end in ends.items() if end and end.reason in (CANCELLED, OVERDUE)
-        }
 
     def _report_repeatedly(self) -> None:
         while not self._has_ended.wait(REPORT_SECONDS):

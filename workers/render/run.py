@@ -21,7 +21,6 @@ from shared.previews.records import PreviewRequest
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
-from shared.queue.states import EndedJob
 from shared.signer import SignerClient
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
@@ -58,7 +57,7 @@ def complete(job_id: str, flow: JobLifecycle) -> None:
 
 
 def record(
-    ended: Mapping[str, EndedJob],
+    ended: Mapping[str, JobOutcome],
     flow: JobLifecycle,
     *,
     first: Callable[[Session], object] = lambda _: None,
@@ -247,7 +246,7 @@ def _end(job: RenderJob, outcome: JobOutcome, context: RenderContext) -> None:
             for claim in filter(None, (outcome.pdf, sent.sealed)):
                 context.claims.delete_claim(claim)
         if job.is_recorded and committed is not None:
-            record({job.id: EndedJob("", committed)}, context.flow)
+            record({job.id: committed}, context.flow)
         elif job.is_recorded:
             complete(job.id, context.flow)
         _drop_claims(job, context)

@@ -13,23 +13,25 @@ from sqlalchemy import select
 
 from shared.auth.accounts import create_account
 from shared.db.tables import webhook_deliveries
+from shared.errors import ErrorBody, ErrorKind, write_error_body
 from shared.identifiers import new_id
-from shared.jobs.records import Lane
-from shared.jobs.repository import JobEnd, JobRecord, JobStatus, add_jobs, end_jobs, find_job
+from shared.jobs.records import Claim, ClaimStorage, JobOutcome, Lane, OutcomeStatus
+from shared.jobs.repository import JobRecord, JobStatus, add_jobs, end_jobs, find_job
 from shared.webhooks.repository import WebhookEvent, create_webhook
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEGUN = AT - timedelta(seconds=2)
-PDF = JobEnd(
-    JobStatus.SUCCEEDED,
-    BEGUN,
+PDF = JobOutcome(
+    "",
+    OutcomeStatus.SUCCEEDED,
+    started_at=BEGUN.timestamp(),
     pages=3,
     filename="a.pdf",
     timings={"layout": 1.5},
-    pdf_key="jobs/x/pdf",
-    pdf_size=9,
+    pdf=Claim(ClaimStorage.BLOB, 9, key="jobs/x/pdf"),
 )
-BROKEN = JobEnd(JobStatus.FAILED, BEGUN, error={"statusCode": 400})
+ERROR = ErrorBody(400, "It is broken.", ErrorKind.REQUEST)
+BROKEN = JobOutcome("", OutcomeStatus.FAILED, started_at=BEGUN.timestamp(), error=ERROR)
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_job_ends_are_stored_together_and_notified_per_account(database, accept,
         expires_at=AT + timedelta(days=1), sweep_at=AT + timedelta(days=1),
     )  # fmt: skip
     assert read(database, jobs[0]) == done
-    assert read(database, jobs[1]).error == {"statusCode": 400}
+    assert read(database, jobs[1]).error == write_error_body(ERROR, at=AT)
     assert [read(database, job).status for job in jobs] == [each.status for each in ends]
     assert told(database) == sorted(
         [("job.succeeded", jobs[0].id), ("job.failed", jobs[1].id), ("job.failed", jobs[3].id)]
@@ -126,7 +128,7 @@ def test_webhooks_deliver_the_record_of_the_ended_job(database, accept, listen):
         "id": job.id,
         "status": "failed",
         "draft": False,
-        "error": {"statusCode": 400},
+        "error": write_error_body(ERROR, at=AT),
         "created_at": "2026-03-01T12:00:00.000Z",
         "started_at": "2026-03-01T11:59:58.000Z",
         "finished_at": "2026-03-01T12:00:00.000Z",
