@@ -52,17 +52,14 @@ class InlineCollector:
 
     def add_block(self, block: Any) -> None:
         """Add an image, bar code, chart or form field in the line."""
-        self._flush()
         # The area of a form field is its widget's, for typing.
-        self.inlines.append(
-            nodes.InlineBlock(block, None if isinstance(block, nodes.FormField) else self.link)
-        )
-        self._at_edge = False
+        link = None if isinstance(block, nodes.FormField) else self.link
+        self.add(nodes.InlineBlock(block, link))
 
-    def add_reference(self, reference: nodes.Reference) -> None:
-        """Add a reference, whose text layout writes."""
+    def add(self, inline: nodes.Inline) -> None:
+        """Add what takes room in the line and is no text, such as a reference."""
         self._flush()
-        self.inlines.append(reference)
+        self.inlines.append(inline)
         self._at_edge = False
 
     def add_anchor(self, anchor: nodes.InlineAnchor) -> None:
@@ -70,16 +67,10 @@ class InlineCollector:
         self._flush()
         self.inlines.append(anchor)
 
-    def add_call(self, call: nodes.Inline | None, anchor: nodes.InlineAnchor | None) -> None:
+    def add_call(self, call: nodes.Inline) -> None:
         """Add the call of a note, without a space before it."""
-        if call is not None:
-            self._drop_last_space()
-            self._at_edge = False
-        self._flush()
-        if call is not None:
-            self.inlines.append(call)
-        if anchor is not None:
-            self.inlines.append(anchor)
+        self._drop_last_space()
+        self.add(call)
 
     def content_since(self, start: int) -> tuple[nodes.Inline, ...]:
         """Return the content after the first `start` inlines, the space at its end included."""

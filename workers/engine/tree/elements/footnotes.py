@@ -186,9 +186,9 @@ def _repeat_call(element: MarkdownElement, sheet: StyleSheet) -> NodeBuilder:
 def _add_call(
     out: InlineCollector, called: CalledNote, style: TextStyle, source: nodes.Source
 ) -> None:
-    call: nodes.NoteCall | nodes.Reference | None = None
     if called.is_page_numbered:
-        call = nodes.Reference(called.name, "note", style, source)
+        out.add_call(nodes.Reference(called.name, "note", style, source))
     elif called.number:
-        call = nodes.NoteCall(called.number, style, f"#{called.name}")
-    out.add_call(call, nodes.InlineAnchor(called.anchor) if called.anchor else None)
+        out.add_call(nodes.NoteCall(called.number, style, f"#{called.name}"))
+    if called.anchor:
+        out.add_anchor(nodes.InlineAnchor(called.anchor))

@@ -187,7 +187,7 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
         state.references.references.append(reference)
         state.links.append(Link(name, element.location, is_reference=True))
         state.count_toward("too-many-references", element.location)
-        out.add_reference(reference)
+        out.add(reference)
 
     return build
 
