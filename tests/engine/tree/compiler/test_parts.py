@@ -138,7 +138,9 @@ def test_a_part_in_a_header_knows_the_page():
     )
     made = build("<p/>", {"name": "Ada"}, head=head).masters[0].header
     assert made is not None
-    (block,) = made.content.evaluate(page(2, 3))
+    (box,) = made.content.evaluate(page(2, 3))
+    assert isinstance(box, Container)
+    (block,) = box.children
     assert isinstance(block, Paragraph)
     assert "".join(getattr(i, "text", "") for i in block.inlines) == "2 of 3 Ada"
 
