@@ -115,11 +115,11 @@ class _StatusReport:
         return shown
 
     def _read_shards(self) -> dict[str, Any]:
-        # Imported late, here and below, since a stopped farm has no Redis to connect to.
-        from shared.queue.queue_factory import open_queues
-
         place, queues, is_broker_up = self._place, None, True
         if place.shards and place.broker_url:
+            # Imported late, here and below, since a stopped farm has no Redis to connect to.
+            from shared.queue.queue_factory import open_queues
+
             queues = open_queues(place.broker_url)
             is_broker_up = self._check("broker", "the broker", queues.check)
         read = [
