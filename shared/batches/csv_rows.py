@@ -12,7 +12,12 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
-from shared.batches.json_documents import DocumentStream, check_document_count, document_too_large
+from shared.batches.json_documents import (
+    DocumentStream,
+    check_document_count,
+    document_too_large,
+    read_beginning,
+)
 from shared.batches.records import CsvHeader
 from shared.encodings import (
     UnacceptedEncodingError,
@@ -36,29 +41,29 @@ class CsvBody(DocumentStream):
     """
 
     def __init__(self, source: Any, *, charset: str | None, most: int | None = None) -> None:
-        super().__init__()
+        self._rows = self._read_rows()
+        super().__init__(text for text, _ in self._rows)
         self._lines = _LineReader(_decode(source, charset))
         self._most = most
-        self._rows: Iterator[list[str]] | None = None
         self.head: CsvHeader | None = None
-
-    def _advance(self) -> bool:
-        return self._read_row() is not None
 
     def read_documents(self) -> Iterator[bytes | InvalidRow]:
         """Yield the rows as JSON objects, as `read_rows` does from the stored body; instead of `read`."""
-        while (cells := self._read_row()) is not None:
+        for _, cells in self._rows:
             assert self.head is not None, "it is read before the first row"
-            self._ready.clear()
             if cells:
                 yield _to_json(cells, self.head)
 
-    def _read_row(self) -> list[str] | None:
-        """Return the cells of the next row, which is blank without any; None after the last one."""
+    def _read_rows(self) -> Iterator[tuple[bytes, list[str]]]:
+        """Yield the text and the cells of each row; the header and blank ones have no cells."""
         try:
-            if self._rows is None:
-                self._rows = self._read_header()
-            cells = next(self._rows, None)
+            rows = self._read_header()
+            yield self._take_text(), []
+            for cells in rows:
+                if cells:
+                    check_document_count(len(self.starts), most=self._most)
+                    self.starts.append(self.size)
+                yield self._take_text(), cells
         except UnicodeDecodeError as error:
             raise ServiceError(
                 400,
@@ -68,13 +73,11 @@ class CsvBody(DocumentStream):
         except csv.Error as error:
             line = self._lines.row_at
             raise ServiceError(400, f"CSV line {line}: {explain_csv_error(error)}.") from error
-        taken = self._lines.take_read().encode()
-        if cells:
-            check_document_count(len(self.starts), most=self._most)
-            self.starts.append(self.size)
-        self._ready += taken
-        self.size += len(taken)
-        return cells
+
+    def _take_text(self) -> bytes:
+        text = self._lines.take_read().encode()
+        self.size += len(text)
+        return text
 
     def _read_header(self) -> Iterator[list[str]]:
         first = self._read_line()
@@ -86,9 +89,6 @@ class CsvBody(DocumentStream):
         rows = csv.reader(_chained(first, self._lines), delimiter=delimiter, strict=True)
         names = next(rows, [])
         self.head = CsvHeader(tuple(_check_names(names)), delimiter)
-        head = self._lines.take_read().encode()
-        self._ready += head
-        self.size += len(head)
         return rows
 
     def _read_line(self) -> str:
@@ -179,24 +179,13 @@ class _LineReader:
 
 
 def _decode(source: Any, charset: str | None) -> io.TextIOWrapper:
-    head = _read_beginning(source)
+    head = read_beginning(source)
     try:
         codec = detect_text_codec(head, charset)
     except UnacceptedEncodingError as error:
         raise ServiceError(400, f"{error}.") from error
     raw = _PrefixedStream(source, head[measure_bom(head) :])
     return io.TextIOWrapper(io.BufferedReader(raw, _BUFFER_BYTES), encoding=codec, newline="")
-
-
-def _read_beginning(source: Any) -> bytes:
-    """Read as many bytes as the longest byte order mark has; the source may return fewer at once."""
-    head = b""
-    while len(head) < 4:
-        piece: bytes = source.read(4 - len(head))
-        if not piece:
-            break
-        head += piece
-    return head
 
 
 class _PrefixedStream(io.RawIOBase):

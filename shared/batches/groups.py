@@ -41,22 +41,11 @@ class GroupedBody(DocumentStream):
     """
 
     def __init__(self, body: NdjsonBody | JsonArrayBody | CsvBody, path: str) -> None:
-        super().__init__()
+        rows = body.read_documents() if isinstance(body, CsvBody) else _read_lines(body)
+        super().__init__(self._group(rows))
         self._path = path
         self._names = path.split(".")
-        self._documents = self._group(
-            body.read_documents() if isinstance(body, CsvBody) else _read_lines(body)
-        )
         self._seen: set[bytes] = set()  # digests, since 100,000 keys may be long
-
-    def _advance(self) -> bool:
-        document = next(self._documents, None)
-        if document is None:
-            return False
-        self.starts.append(self.size)
-        self.size += len(document)
-        self._ready += document
-        return True
 
     def _group(self, rows: Iterator[bytes | InvalidRow]) -> Iterator[bytes]:
         same: list[bytes] = []
@@ -68,7 +57,7 @@ class GroupedBody(DocumentStream):
             key = self._read_key(row, number)
             if key != current:
                 if same:
-                    yield _write_document(same)
+                    yield self._write_document(same)
                 self._begin(key, number)
                 current, same, size = key, [], len(row)
             same.append(row)
@@ -76,7 +65,15 @@ class GroupedBody(DocumentStream):
             if size > (most := get_limits().body_bytes):
                 raise document_too_large(len(self._seen), most=most)
         if same:
-            yield _write_document(same)
+            yield self._write_document(same)
+
+    def _write_document(self, rows: Sequence[bytes]) -> bytes:
+        """Return a line with the first row's members and the list of all rows, as they were sent."""
+        members = rows[0][:-1].rstrip()
+        document = members + b',"' + ROWS.encode() + b'":[' + b",".join(rows) + b"]}\n"
+        self.starts.append(self.size)
+        self.size += len(document)
+        return document
 
     def _begin(self, key: str, number: int) -> None:
         """Note the key of a new document."""
@@ -161,12 +158,6 @@ def _strip(parts: Sequence[bytes]) -> Iterator[bytes]:
     line = b"".join(parts).removeprefix(_BOM).strip()  # joined files have one in their middle
     if line:
         yield line
-
-
-def _write_document(rows: Sequence[bytes]) -> bytes:
-    """Return a line with the first row's members and the list of all rows, as they were sent."""
-    members = rows[0][:-1].rstrip()
-    return members + b',"' + ROWS.encode() + b'":[' + b",".join(rows) + b"]}\n"
 
 
 def _shorten(value: Any) -> str:

@@ -14,6 +14,7 @@ from shared.settings import get_limits
 
 READ_BYTES: Final = 64 * 1024  # a front splits their documents in 50 ms, between other requests
 _BOM: Final = b"\xef\xbb\xbf"
+_MAX_BOM: Final = 4  # bytes, of UTF-32
 # A line that is not blank, from its first character on. Matching runs in C, so that a body of only line
 # breaks takes no longer than text.
 _LINE: Final = re.compile(rb"\S[^\n]*(\n)?")
@@ -22,10 +23,11 @@ _LINE: Final = re.compile(rb"\S[^\n]*(\n)?")
 class DocumentStream(io.RawIOBase):
     """A body that is read as documents below one another, with the byte offset of each in `starts`.
 
-    A subclass appends to `_ready` what can be read.
+    `parts` are what can be read; a subclass notes the offsets while it yields them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts = parts
         self._ready = bytearray()
         self.starts = array("Q")
         self.size = 0
@@ -36,15 +38,21 @@ class DocumentStream(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
-        while (size < 0 or len(self._ready) < size) and self._advance():
-            pass
+        while size < 0 or len(self._ready) < size:
+            if (part := next(self._parts, None)) is None:
+                break
+            self._ready += part
         piece = bytes(self._ready[:size] if size >= 0 else self._ready)
         del self._ready[: len(piece)]
         return piece
 
-    def _advance(self) -> bool:
-        """Read on in the source; return whether there was more."""
-        raise NotImplementedError
+
+def read_beginning(source: Any) -> bytes:
+    """Return the first piece of a body, with a whole byte order mark; the source may return less at once."""
+    piece = b""
+    while len(piece) < _MAX_BOM and (more := source.read(READ_BYTES)):
+        piece += more
+    return piece
 
 
 class NdjsonBody(DocumentStream):
@@ -54,31 +62,23 @@ class NdjsonBody(DocumentStream):
     """
 
     def __init__(self, source: Any, *, most: int | None = None) -> None:
-        super().__init__()
-        self._source = source
+        super().__init__(self._read_pieces(source))
         self._most = most
         self._line_begun_at: int | None = None
 
-    def _advance(self) -> bool:
-        piece: bytes = self._source.read(READ_BYTES)
-        if self.size == 0:
-            piece = self._complete_bom(piece)
-            if b"\0" in piece[:4]:  # as RFC 4627, 3, tells encodings apart
-                raise ServiceError(400, "Invalid NDJSON: it is not UTF-8.")
-            self._record_starts(piece, len(_BOM) if piece.startswith(_BOM) else 0)
-        else:
-            self._record_starts(piece, 0)
-        self.size += len(piece)
-        most = get_limits().body_bytes
-        if self._line_begun_at is not None and self.size - self._line_begun_at > most:
-            raise document_too_large(len(self.starts), most=most)
-        self._ready += piece
-        return bool(piece)
-
-    def _complete_bom(self, piece: bytes) -> bytes:
-        while 0 < len(piece) < len(_BOM) and (more := self._source.read(len(_BOM) - len(piece))):
-            piece += more
-        return piece
+    def _read_pieces(self, source: Any) -> Iterator[bytes]:
+        piece = read_beginning(source)
+        if b"\0" in piece[:4]:  # as RFC 4627, 3, tells encodings apart
+            raise ServiceError(400, "Invalid NDJSON: it is not UTF-8.")
+        position = len(_BOM) if piece.startswith(_BOM) else 0
+        while piece:
+            self._record_starts(piece, position)
+            self.size += len(piece)
+            most = get_limits().body_bytes
+            if self._line_begun_at is not None and self.size - self._line_begun_at > most:
+                raise document_too_large(len(self.starts), most=most)
+            yield piece
+            piece, position = source.read(READ_BYTES), 0
 
     def _record_starts(self, piece: bytes, position: int) -> None:
         if self._line_begun_at is not None:
@@ -156,7 +156,7 @@ class JsonArrayBody(DocumentStream):
     """
 
     def __init__(self, source: Any, *, most: int | None = None) -> None:
-        super().__init__()
+        super().__init__(self._read_array())
         self._source = source
         self._most = most
         self._piece = b""
@@ -164,19 +164,10 @@ class JsonArrayBody(DocumentStream):
         self._position = 0  # in the piece, up to which it is scanned
         self._depth = 0  # open brackets of the current document
         self._brackets = 0  # opened in total
-        self._parts = self._read_array()
-
-    def _advance(self) -> bool:
-        part = next(self._parts, None)
-        if part is None:
-            return False
-        self._ready += part
-        return True
 
     def _read_array(self) -> Iterator[bytes]:
         """Yield the documents as lines, in parts."""
-        while len(self._piece) < len(_BOM) and self._read_piece(self._piece):
-            pass
+        self._piece = read_beginning(self._source)
         if self._piece.startswith(_BOM):
             self._position = len(_BOM)
         if not self._find_sign():
