@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -12,7 +11,6 @@ from urllib.parse import quote
 from shared.zip_files import DEFAULT_FILENAME, sanitize_filename
 
 _STAGES: Final = ("queue", "merge", "layout", "finish")
-_UNPAIRED: Final = re.compile(r"[\ud800-\udfff]")
 _ATTR_CHARS: Final = (
     "!#$&+^`|~"  # RFC 8187, attr-char, without the characters that `quote` never escapes
 )

@@ -43,11 +43,6 @@ def follow_clock(shown: float, *, at: float) -> None:
         _ReferenceClock.origin = origin
 
 
-def follow_machine_clock() -> None:
-    """Set the clock of `now` and `epoch` to this machine's, the default."""
-    _ReferenceClock.origin = None
-
-
 def ticks() -> float:
     """Return a monotonic reading in seconds, for durations within one process."""
     return time.perf_counter()

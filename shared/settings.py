@@ -68,11 +68,6 @@ class LimitSettings(ProcessSettings):
         return self.batch_mb * MB
 
     @property
-    def result_retention(self) -> timedelta:
-        """How long PDFs are kept after the end of their job or batch."""
-        return timedelta(hours=self.result_hours)
-
-    @property
     def record_retention(self) -> timedelta:
         """How long records are kept after the end of their job or batch."""
         return timedelta(days=self.record_days)

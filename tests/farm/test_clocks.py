@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from shared.clock import epoch, follow_machine_clock
+from shared.clock import epoch, follow_clock, ticks
 from shared.queue.clocks import FarmClock, find_clocks
 from shared.queue.connection import connect
 from shared.queue.names import HELD_TASKS, INTERACTIVE
@@ -20,7 +20,7 @@ read = time.time
 def shifted(monkeypatch):
     """Provide a function that shifts the machine's clock."""
     yield lambda seconds: monkeypatch.setattr("time.time", lambda: read() + seconds)
-    follow_machine_clock()
+    follow_clock(read(), at=ticks())
 
 
 @pytest.mark.parametrize("seconds", [-3600, 3600])

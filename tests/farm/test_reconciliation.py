@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from shared.blobs.factory import open_store
-from shared.clock import follow_clock, follow_machine_clock, now, ticks
+from shared.clock import follow_clock, now, ticks
 from shared.db.tables import batches, jobs, usage_ledger, usage_totals
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import Allowance
@@ -100,7 +100,7 @@ def test_a_job_that_is_removed_is_in_the_ledger_first(database, flow, add_jobs):
 def pass_days():
     """Return a function that moves the clock of the product on by a number of days."""
     yield lambda days: follow_clock(time.time() + days * 86_400, at=ticks())
-    follow_machine_clock()
+    follow_clock(time.time(), at=ticks())
 
 
 @pytest.fixture

@@ -5,15 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from shared.clock import (
-    epoch,
-    follow_clock,
-    follow_machine_clock,
-    machine_epoch,
-    now,
-    ticks,
-    timestamp,
-)
+from shared.clock import epoch, follow_clock, machine_epoch, now, ticks, timestamp
 
 
 @pytest.mark.parametrize(
@@ -30,8 +22,9 @@ def test_an_instant_is_written_in_utc_with_milliseconds(instant, written):
 
 @pytest.fixture
 def machine_clock():
+    read = time.time
     yield
-    follow_machine_clock()
+    follow_clock(read(), at=ticks())
 
 
 @pytest.mark.parametrize("hours", [-1, 1])

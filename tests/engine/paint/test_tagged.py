@@ -16,7 +16,7 @@ from workers.engine.layout.structure import LogicalStructure
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.syntax.vocabulary.specs import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
+from workers.engine.syntax.vocabulary.specs import STRUCTURE_TYPES
 from workers.engine.tree import nodes
 
 LONG = "many words that go on and on " * 60
@@ -526,7 +526,7 @@ def test_nodes_have_the_structure_type_of_their_element():
 
 def test_nodes_whose_content_stands_for_itself_have_no_structure_element():
     content = "<row><grid grid-template-columns='20mm'><p>a</p></grid></row><hr/><break/><p>b</p>"
-    assert {STRUCTURE_TYPES[tag] for tag in ("row", "grid", "hr", "break")} == {NO_STRUCTURE_TYPE}
+    assert {STRUCTURE_TYPES[tag] for tag in ("row", "grid", "hr", "break")} == {"none"}
     assert [line.strip() for line in structure(content)] == ["P", "'a'", "P", "'b'"]
 
 

@@ -12,7 +12,7 @@ from workers.engine.syntax.vocabulary import (
     ContentModel,
     ElementSpec,
 )
-from workers.engine.syntax.vocabulary.specs import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
+from workers.engine.syntax.vocabulary.specs import STRUCTURE_TYPES
 
 
 @pytest.mark.parametrize("spec", ELEMENTS.values(), ids=ELEMENTS)
@@ -52,7 +52,7 @@ def test_margins_and_breaks_are_not_inherited_but_text_is():
 
 @pytest.mark.parametrize("spec", ELEMENTS.values(), ids=ELEMENTS)
 def test_every_element_has_a_structure_type_or_is_listed_without_one(spec: ElementSpec):
-    assert spec.structure_type == NO_STRUCTURE_TYPE or spec.structure_type in STANDARD
+    assert spec.structure_type == "none" or spec.structure_type in STANDARD
 
 
 def test_only_elements_have_structure_types():

@@ -107,6 +107,5 @@ def walk_terms(
             yield from walk_terms(member, (*above, member))
 
 
-BY_PATH: Final = {path.path: path for path in walk_terms()}
 # A scheme shares the number of its identifier, which is the first of that number.
 BY_NUMBER: Final = {path.term.number: path for path in reversed(list(walk_terms()))}

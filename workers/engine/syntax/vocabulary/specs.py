@@ -11,8 +11,6 @@ from typing import Any, Final
 from workers.engine.data_tables import read_groups
 from workers.engine.syntax.values import ValueType
 
-NO_STRUCTURE_TYPE: Final = "none"
-
 STRUCTURE_TYPES: Final[Mapping[str, str]] = {
     element: structure_type
     for structure_type, lists in read_groups(__package__, "structure_types.txt").items()
