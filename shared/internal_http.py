@@ -10,7 +10,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import BoundedSemaphore, Thread
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from shared.clock import ticks
@@ -84,8 +84,9 @@ class BadRequestError(Exception):
 
 
 class InternalHandler(BaseHTTPRequestHandler):
-    """Answers requests; `answer` of a subclass may raise `BadRequestError`."""
+    """Answers requests; `answer` of a subclass may raise `BadRequestError`, and what is in `refusals`."""
 
+    refusals: ClassVar[Mapping[type[Exception], str]]
     server: InternalServer
     server_version = "pressroom"
     sys_version = ""
@@ -100,6 +101,8 @@ class InternalHandler(BaseHTTPRequestHandler):
             self.answer()
         except BadRequestError as error:
             self.send_json(error.status, {"message": str(error)})
+        except tuple(self.refusals) as error:
+            self.refuse(self.refusals[type(error)], str(error))
         finally:
             self.server.room.release()
 

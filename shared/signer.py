@@ -30,16 +30,8 @@ class SignatureOutcome(StrEnum):
     SIGNED = "signed"
     REFUSED = "refused"
     UNSTAMPED = "unstamped"
-    BUSY = "busy"
-    FAILED = "failed"
-
-
-class SigningRefusal(StrEnum):
-    """The reason why the signer returns no file."""
-
-    REFUSED = "refused"
     BUSY = BUSY
-    UNSTAMPED = "unstamped"
+    FAILED = "failed"
 
 
 class SignatureRefusedError(Exception):
@@ -103,9 +95,9 @@ def _read_refusal(answer: HTTPResponse) -> Exception:
     """Return the error that the signer reports; raise ValueError if the response is malformed."""
     said = read_refusal(answer)
     match said.get("refusal"):
-        case SigningRefusal.REFUSED:
+        case SignatureOutcome.REFUSED:
             return SignatureRefusedError(str(said.get("text")))
-        case SigningRefusal.BUSY | SigningRefusal.UNSTAMPED:
+        case SignatureOutcome.BUSY | SignatureOutcome.UNSTAMPED:
             return Unavailable("signer", retry_after_seconds=5)
         case other:
             raise ValueError(f"unknown refusal {other!r}")

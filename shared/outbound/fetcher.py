@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 from typing import Annotated, BinaryIO, Final
@@ -23,6 +22,7 @@ from shared.outbound.targets import (
     TargetUnreachableError,
 )
 from shared.records import Record
+from shared.slots import NoSlotError
 from shared.telemetry.log import get_log_fields
 
 FETCH_PATH: Final = "/fetch"
@@ -36,14 +36,14 @@ _CHECK_SECONDS: Final = 8.0
 _CHUNK_BYTES: Final = 256 * 1024
 
 
-class Refusal(StrEnum):
-    """The reason why the fetcher returns no body."""
-
-    REFUSED = "refused"
-    TOO_LARGE = "too_large"
-    UNREACHABLE = "unreachable"
-    BUSY = BUSY
-    NOT_CACHED = "not_kept"
+# Why the fetcher returns no body: what it raises, and its client raises again.
+REFUSALS: Final[Mapping[type[Exception], str]] = {
+    TargetRefusedError: "refused",
+    TargetTooLargeError: "too_large",
+    TargetUnreachableError: "unreachable",
+    NoSlotError: BUSY,
+    NotCachedError: "not_kept",
+}
 
 
 class FetcherBusy(Unavailable):
@@ -142,21 +142,16 @@ def _copy(answer: HTTPResponse, file: BinaryIO, *, limit_bytes: int) -> None:
 def _read_failure(answer: HTTPResponse) -> Exception:
     """Return the error that the fetcher reports; raise ValueError if the response is malformed."""
     said = read_refusal(answer)
-    match said.get("refusal"):
-        case Refusal.REFUSED:
-            return TargetRefusedError(
-                _read_reason(said.get("reason")), "refused by the fetcher, see its log"
-            )
-        case Refusal.TOO_LARGE:
-            return TargetTooLargeError(str(said.get("text")))
-        case Refusal.UNREACHABLE:
-            return TargetUnreachableError(str(said.get("text")))
-        case Refusal.BUSY:
-            return FetcherBusy()
-        case Refusal.NOT_CACHED:
-            return NotCachedError()
-        case other:
-            raise ValueError(f"unknown refusal {other!r}")
+    kinds = {refusal: kind for kind, refusal in REFUSALS.items()}
+    kind = kinds.get(str(said.get("refusal")))
+    if kind is None:
+        raise ValueError(f"unknown refusal {said.get('refusal')!r}")
+    if kind is NoSlotError:
+        return FetcherBusy()
+    if kind is TargetRefusedError:
+        reason = _read_reason(said.get("reason"))
+        return TargetRefusedError(reason, "refused by the fetcher, see its log")
+    return kind(str(said.get("text")))
 
 
 def _read_reason(text: object) -> Reason:

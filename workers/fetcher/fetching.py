@@ -18,6 +18,7 @@ from shared.outbound import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
+from shared.outbound.fetcher import REFUSALS
 from shared.slots import NoSlotError, Slots
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
@@ -68,12 +69,6 @@ class FetchOutcome(StrEnum):
     BUSY = "busy"
     FAILED = "failed"
 
-
-_RAISED: Final = {
-    NoSlotError: FetchOutcome.BUSY,
-    TargetRefusedError: FetchOutcome.REFUSED,
-    TargetTooLargeError: FetchOutcome.TOO_LARGE,
-}
 
 log: Final = get_logger(__name__)
 
@@ -168,7 +163,7 @@ class FetchService:
                 response, lifetime = self._download(request)
             outcome = _outcome_of(response)
         except (NoSlotError, TargetRefusedError, TargetTooLargeError) as error:
-            outcome = _RAISED[type(error)]
+            outcome = FetchOutcome(REFUSALS[type(error)])
             raise
         finally:
             seconds = ticks() - begun

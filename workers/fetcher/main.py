@@ -9,24 +9,17 @@ from typing import Final
 
 from shared.internal_http import BadRequestError, InternalHandler, InternalServer
 from shared.limits import KB, MB
-from shared.outbound import (
-    FetchRequest,
-    NotCachedError,
-    Outbound,
-    TargetRefusedError,
-    TargetTooLargeError,
-    TargetUnreachableError,
-)
+from shared.outbound import FetchRequest, Outbound, TargetRefusedError
 from shared.outbound.fetcher import (
     CHECK_PATH,
     FETCH_PATH,
     LOG_FIELDS,
+    REFUSALS,
     STATUS_HEADER,
     CheckRequest,
-    Refusal,
 )
 from shared.settings import FetcherSettings, read_settings
-from shared.slots import NoSlotError, Slots
+from shared.slots import Slots
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.log import log_context
@@ -75,6 +68,7 @@ class FetcherServer(InternalServer):
 
 
 class _Handler(InternalHandler):
+    refusals = REFUSALS
     server: FetcherServer
 
     def answer(self) -> None:
@@ -90,16 +84,8 @@ class _Handler(InternalHandler):
         with log_context(**{name: request.log[name] for name in LOG_FIELDS if name in request.log}):
             try:
                 self._dispatch(request)
-            except NoSlotError:
-                self.refuse(Refusal.BUSY)
-            except NotCachedError:
-                self.refuse(Refusal.NOT_CACHED)
             except TargetRefusedError as error:
-                self.refuse(Refusal.REFUSED, str(error), reason=error.reason.value)
-            except TargetTooLargeError as error:
-                self.refuse(Refusal.TOO_LARGE, str(error))
-            except TargetUnreachableError as error:
-                self.refuse(Refusal.UNREACHABLE, str(error))
+                self.refuse(REFUSALS[type(error)], str(error), reason=error.reason.value)
 
     def _dispatch(self, request: CheckRequest | FetchRequest) -> None:
         if isinstance(request, CheckRequest):

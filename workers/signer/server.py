@@ -8,12 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from shared.internal_http import BadRequestError, InternalHandler, InternalServer
 from shared.limits import MAX_SIGNED_BYTES
-from shared.signer import LOG_FIELDS, MEDIA_TYPE, SIGN_PATH, SignatureCall, SigningRefusal
-from shared.slots import NoSlotError
+from shared.signer import LOG_FIELDS, MEDIA_TYPE, SIGN_PATH, SignatureCall
 from shared.telemetry.log import log_context
 from shared.telemetry.process import ProcessMetrics
-from workers.signer.service import SigningService
-from workers.signer.signing import SigningFailedError, StampingFailedError
+from workers.signer.service import REFUSALS, SigningService
 
 _MAX_REQUESTS: Final = 256
 _MAX_FIELDS: Final = 20
@@ -38,6 +36,7 @@ class SignerServer(InternalServer):
 
 
 class _Handler(InternalHandler):
+    refusals = REFUSALS
     server: SignerServer
     timeout = 15
 
@@ -49,17 +48,9 @@ class _Handler(InternalHandler):
             fields.get("account", ""), fields.get("certificate", ""), fields.get("field")
         )
         with log_context(**{name: fields[name] for name in LOG_FIELDS if name in fields}):
-            try:
-                signed = self.server.signing.sign(call, lambda: self.rfile.read(size))
-            except NoSlotError:
-                self.refuse(SigningRefusal.BUSY)
-            except StampingFailedError as error:
-                self.refuse(SigningRefusal.UNSTAMPED, str(error))
-            except SigningFailedError as error:
-                self.refuse(SigningRefusal.REFUSED, str(error))
-            else:
-                self.send_head(HTTPStatus.OK, len(signed), {"Content-Type": MEDIA_TYPE})
-                self.wfile.write(signed)
+            signed = self.server.signing.sign(call, lambda: self.rfile.read(size))
+            self.send_head(HTTPStatus.OK, len(signed), {"Content-Type": MEDIA_TYPE})
+            self.wfile.write(signed)
 
     def _read_fields(self) -> dict[str, str]:
         try:

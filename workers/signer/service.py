@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -166,6 +166,12 @@ def _read_file(file: Path) -> bytes:
 MAX_SIGNATURES: Final = 4  # each holds its file in memory a few times
 MAX_PER_ACCOUNT: Final = 3  # a slow time stamp of one account must not stop the others
 PATIENCE_SECONDS: Final = 5.0
+# What a request that raises them ends as; its caller is told too.
+REFUSALS: Final[Mapping[type[Exception], SignatureOutcome]] = {
+    NoSlotError: SignatureOutcome.BUSY,
+    StampingFailedError: SignatureOutcome.UNSTAMPED,
+    SigningFailedError: SignatureOutcome.REFUSED,
+}
 
 log: Final = get_logger(__name__)
 
@@ -197,15 +203,10 @@ class SigningService:
             with self._slots.acquire(call.account, limits, patience_seconds=PATIENCE_SECONDS):
                 signed = self._sign(call, read_pdf(), now())
             outcome, known = SignatureOutcome.SIGNED, {"certificate": call.certificate}
-        except NoSlotError:
-            outcome = SignatureOutcome.BUSY
-            raise
-        except StampingFailedError as error:
-            outcome = SignatureOutcome.UNSTAMPED
-            known = {"certificate": call.certificate, "reason": str(error)}
-            raise
-        except SigningFailedError:
-            outcome = SignatureOutcome.REFUSED
+        except tuple(REFUSALS) as error:
+            outcome = REFUSALS[type(error)]
+            if outcome is SignatureOutcome.UNSTAMPED:
+                known = {"certificate": call.certificate, "reason": str(error)}
             raise
         finally:
             seconds = ticks() - begun
