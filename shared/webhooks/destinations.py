@@ -7,19 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, BinaryIO, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Final
 
 import msgspec
 from sqlalchemy import and_, insert, select, update
 
 from shared.batches.plans import IndexFormat, Value
-from shared.clock import timestamp
+from shared.clock import ticks, timestamp
 from shared.db.session import Session
 from shared.db.tables import destinations, webhook_deliveries
 from shared.identifiers import new_id
 from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.webhooks import repository
 from shared.webhooks.repository import DeliveryStatus, DeliveryTarget, Receiver, WebhookEvent
+
+if TYPE_CHECKING:  # loaded by the process that uploads
+    from shared.outbound import Outbound
+    from shared.outbound.targets import Target
 
 NAME_PATTERN: Final = r"^([A-Za-z0-9_{-][A-Za-z0-9._{}-]*)(/[A-Za-z0-9_{-][A-Za-z0-9._{}-]*){0,7}$"
 PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
@@ -167,26 +171,12 @@ class Destination(Receiver, frozen=True):
         return repository.new_delivery(target, WebhookEvent.FILE_TEST, payload, at=at, name=name)
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file to be uploaded under a name with folders. `id` is the same in each attempt.
-
-    `values` are those of the placeholders of a mail; None for a test, index or manifest.
-    """
-
-    id: str
-    name: str
-    file: BinaryIO
-    size: int
-    media_type: str
-    values: Mapping[str, Value] | None = None
-
-
 class FileSource(Record, frozen=True, omit_defaults=True):
     """The file of a delivery: a blob or a part of one, or the text of a test.
 
     For a batch it is the last of its files, the index or manifest, before which those from `after` on, of a run up to
-    `until`, are added to the outbox; None once they are. `values` are those of the placeholders of a mail.
+    `until`, are added to the outbox; None once they are. `values` are those of the placeholders of a mail; None for a
+    test, index or manifest.
     """
 
     media_type: str = "application/pdf"
@@ -197,6 +187,38 @@ class FileSource(Record, frozen=True, omit_defaults=True):
     after: int | None = None
     until: int | None = None
     values: Mapping[str, Value] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The parsed URL of a destination. `folder` is its path, after the bucket of S3."""
+
+    kind: DestinationKind
+    scheme: str
+    target: Target
+    user: str
+    bucket: str
+    folder: str
+    region: str
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file on its way to a destination, under a name with folders. `id` is the same in each attempt."""
+
+    outbound: Outbound
+    address: Address
+    settings: DestinationRequest
+    id: str
+    name: str
+    file: BinaryIO
+    source: FileSource
+    give_up_at: float
+
+    @property
+    def seconds_left(self) -> float:
+        """The time that is left of the attempt."""
+        return max(self.give_up_at - ticks(), 0)
 
 
 def address_file(

@@ -50,7 +50,7 @@ def compose(mail: Mail, item: Upload) -> EmailMessage:
     name, sender = parseaddr(mail.sender)
     message = EmailMessage(policy=_POLICY)
     message["From"] = Address(name, addr_spec=sender)
-    values, file = item.values, posixpath.basename(item.name)
+    values, file = item.source.values, posixpath.basename(item.name)
     if values is None:
         recipient, subject = mail.report_to or sender, file
         text = f"Pressroom sends {file}."
@@ -68,14 +68,14 @@ def compose(mail: Mail, item: Upload) -> EmailMessage:
         html = write_html(mail.text, values)
         message.add_alternative(_CONTROLS.sub("", html), subtype="html")
     if is_attached(mail, item):
-        main, _, sub = item.media_type.partition("/")
+        main, _, sub = item.source.media_type.partition("/")
         message.add_attachment(item.file.read(), maintype=main, subtype=sub, filename=file)
     return message
 
 
 def is_attached(mail: Mail, item: Upload) -> bool:
     """Return whether a mail has its file attached: reports have no link."""
-    return mail.link_hours is None or item.values is None
+    return mail.link_hours is None or item.source.values is None
 
 
 def name_attachment(mail: Mail, name: str, values: Mapping[str, Value]) -> str:

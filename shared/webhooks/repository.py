@@ -55,8 +55,10 @@ _FAILED: Final = (
         webhook_attempts.c.delivery_id == webhook_deliveries.c.id,
         webhook_attempts.c.at >= webhook_deliveries.c.created_at,
     )
-    .scalar_subquery()
+    .label("failed")
 )
+_OWNER: Final = func.coalesce(webhooks.c.account_id, destinations.c.account_id).label("owner")
+_SECRET: Final = func.coalesce(webhooks.c.secret, destinations.c.secret).label("secret")
 
 
 class WebhookEvent(StrEnum):
@@ -184,27 +186,31 @@ class Delivery(ShownRecord, frozen=True):
     error: Annotated[str | None, doc("Why it has failed, where its attempts do not say.")] = None
 
 
-@dataclass(frozen=True, slots=True)
-class DueDelivery:
+class DueDelivery(Record, frozen=True):
     """A delivery leased for an attempt now. `secrets` are encrypted, the newest first.
 
-    `settings` are those of its destination; None for a webhook.
+    `url` is that of its webhook, and `settings` are those of its destination.
     """
 
     id: str
     kind: str
     webhook_id: str
     account_id: str
-    url: str
+    event: str
+    url: str | None
     secrets: tuple[str, ...]
     payload: str
     created_at: datetime
     attempts: int
     failed: int  # of these, since the event or since it was last asked for
-    source_id: str | None = None
-    is_test: bool = False
-    settings: Mapping[str, Any] | None = None
-    name: str | None = None
+    source_id: str | None
+    settings: dict[str, Any] | None
+    name: str | None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it was asked for to test its target."""
+        return self.event in TESTS
 
     def __repr__(self) -> str:
         """Hide the secrets and the payload from logs and tracebacks."""
@@ -516,7 +522,10 @@ def lease_due(
         .values(leased_until=until)
     )
     taken = (
-        select(webhook_deliveries, webhooks, destinations, _FAILED)
+        select(
+            webhook_deliveries, webhooks.c.url, destinations.c.settings, _FAILED, _OWNER, _SECRET
+        )
+        .add_columns(webhooks.c.previous_secret, webhooks.c.previous_secret_until)
         .outerjoin(webhooks, webhooks.c.id == webhook_deliveries.c.webhook_id)
         .outerjoin(destinations, destinations.c.id == webhook_deliveries.c.webhook_id)
         .where(webhooks.c.id.is_not(None) | destinations.c.id.is_not(None))
@@ -706,25 +715,8 @@ def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attem
 
 
 def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
-    settings = row[destinations.c.settings]
-    target = webhooks if settings is None else destinations
-    secrets = [row[target.c.secret]]
-    until = row[webhooks.c.previous_secret_until]
-    if row[webhooks.c.previous_secret] and until is not None and until > at:
-        secrets.append(row[webhooks.c.previous_secret])
-    return DueDelivery(
-        id=row[webhook_deliveries.c.id],
-        kind=row[webhook_deliveries.c.kind],
-        webhook_id=row[webhook_deliveries.c.webhook_id],
-        account_id=row[target.c.account_id],
-        url=row[webhooks.c.url] if settings is None else settings["url"],
-        settings=settings,
-        name=row[webhook_deliveries.c.name],
-        secrets=tuple(secrets),
-        payload=row[webhook_deliveries.c.payload],
-        created_at=row[webhook_deliveries.c.created_at],
-        attempts=row[webhook_deliveries.c.attempts],
-        failed=row[_FAILED],
-        source_id=row[webhook_deliveries.c.source_id],
-        is_test=row[webhook_deliveries.c.event] in TESTS,
-    )
+    secrets = [row["secret"]]
+    until = row["previous_secret_until"]
+    if row["previous_secret"] and until is not None and until > at:
+        secrets.append(row["previous_secret"])
+    return DueDelivery.of_row(row, account_id=row["owner"], secrets=secrets)

@@ -8,7 +8,6 @@ import smtplib
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from email.message import EmailMessage
 from email.utils import parseaddr
@@ -18,13 +17,11 @@ from threading import BoundedSemaphore, Timer
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from shared.clock import ticks
 from shared.errors import ServiceError
 from shared.limits import MB
-from shared.outbound.client import Outbound, PostResult
+from shared.outbound.client import PostResult
 from shared.outbound.connections import limit_socket, tls_context
 from shared.outbound.targets import (
-    Target,
     TargetRefusedError,
     TargetUnreachableError,
     is_private,
@@ -32,6 +29,7 @@ from shared.outbound.targets import (
 )
 from shared.webhooks.destinations import (
     PLACEHOLDER,
+    Address,
     DestinationKind,
     DestinationRequest,
     FileForm,
@@ -42,7 +40,6 @@ from shared.webhooks.mails import check_address, compose, is_attached
 if TYPE_CHECKING:  # loaded with the first upload by SFTP
     from paramiko import PKey, SFTPClient, Transport
 
-# The names of the algorithms that an RSA host key signs with (RFC 8332).
 _PLACEHOLDERS: Final = frozenset(("job", "batch", "index", "date", "key"))
 _OF_LINKS: Final = frozenset(("link", "expires"))
 _RECORD_PATH: Final = re.compile(r"record(\.[^.\x00-\x1f]{1,100}){1,10}")
@@ -50,6 +47,7 @@ _MAX_PATHS: Final = 30
 _MAX_MAIL_BYTES: Final = 10 * MB  # servers accept 20 to 35 MB, in which a file has a third more
 _LARGE_MAILS: Final = BoundedSemaphore(4)  # each is in memory about six times
 _HOST_KEY: Final = re.compile(r"(ssh-|ecdsa-sha2-)[a-z0-9-]{3,40} [A-Za-z0-9+/]{40,2000}={0,2}\Z")
+# The names of the algorithms that an RSA host key signs with (RFC 8332).
 _RSA: Final = ("rsa-sha2-512", "rsa-sha2-256")
 
 
@@ -62,34 +60,6 @@ _SCHEMES: Final = {
     "smtps": (DestinationKind.SMTP, 465),
     "smtp+plain": (DestinationKind.SMTP, 25),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """The parsed URL of a destination. `folder` is its path, after the bucket of S3."""
-
-    kind: DestinationKind
-    scheme: str
-    target: Target
-    user: str
-    bucket: str
-    folder: str
-    region: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Sending:
-    """An upload on its way to a destination."""
-
-    outbound: Outbound
-    address: Address
-    endpoint: DestinationRequest
-    item: Upload
-    give_up_at: float
-
-    @property
-    def seconds_left(self) -> float:
-        return max(self.give_up_at - ticks(), 0)
 
 
 def check_destination(settings: DestinationRequest) -> Address:
@@ -205,24 +175,21 @@ def parse_address(url: str) -> Address:
     )
 
 
-def upload(
-    outbound: Outbound, endpoint: DestinationRequest, item: Upload, *, deadline_seconds: float
-) -> PostResult:
+def upload(item: Upload) -> PostResult:
     """Upload a file; a repeated upload of one name replaces it.
 
     Raises:
         TargetRefusedError: the host is not permitted.
         TargetUnreachableError: the upload failed; the message says why.
     """
-    address = parse_address(endpoint.url)
     send = {
         DestinationKind.S3: _send_to_s3,
         DestinationKind.SFTP: _send_by_sftp,
         DestinationKind.HTTPS: _send_by_https,
         DestinationKind.SMTP: _send_by_smtp,
-    }[address.kind]
+    }[item.address.kind]
     try:
-        return send(_Sending(outbound, address, endpoint, item, ticks() + deadline_seconds))
+        return send(item)
     except ValueError as error:
         raise TargetUnreachableError(f"a setting is not accepted: {error}") from error
 
@@ -250,43 +217,41 @@ def _sign_for_s3(address: Address, secret: str, name: str) -> str:
     return client.presigned_put_object(address.bucket, key, expires=timedelta(hours=1))
 
 
-def _send_to_s3(sending: _Sending) -> PostResult:
+def _send_to_s3(item: Upload) -> PostResult:
     # Signed here and sent by the guarded way out, which the client's own connections would go around.
-    url = _sign_for_s3(sending.address, sending.endpoint.secret, sending.item.name)
-    return _put(sending, url, {})
+    url = _sign_for_s3(item.address, item.settings.secret, item.name)
+    return _put(item, url, {})
 
 
-def _send_by_https(sending: _Sending) -> PostResult:
-    target, item = sending.address.target, sending.item
+def _send_by_https(item: Upload) -> PostResult:
+    target = item.address.target
     path, _, query = target.path.partition("?")
     url = f"https://{target.host}:{target.port}{path.rstrip('/')}/{quote(item.name)}"
     headers = {"Idempotency-Key": item.id}
-    if sending.endpoint.secret:
-        headers["Authorization"] = sending.endpoint.secret
-    return _put(sending, f"{url}?{query}" if query else url, headers)
+    if item.settings.secret:
+        headers["Authorization"] = item.settings.secret
+    return _put(item, f"{url}?{query}" if query else url, headers)
 
 
-def _put(sending: _Sending, url: str, headers: dict[str, str]) -> PostResult:
-    item = sending.item
-    described = {"Content-Type": item.media_type, "Content-Length": str(item.size)}
-    return sending.outbound.post(
+def _put(item: Upload, url: str, headers: dict[str, str]) -> PostResult:
+    described = {"Content-Type": item.source.media_type, "Content-Length": str(item.source.size)}
+    return item.outbound.post(
         url,
         body=item.file,
         headers={**described, **headers},
-        deadline_seconds=sending.seconds_left,
+        deadline_seconds=item.seconds_left,
         method="PUT",
     )
 
 
-def _send_by_sftp(sending: _Sending) -> PostResult:
+def _send_by_sftp(item: Upload) -> PostResult:
     """Upload under a temporary name, then rename: readers never see a part of a file."""
-    item = sending.item
-    path = posixpath.join(f"{sending.address.folder}/".removeprefix("/~/"), item.name)
+    path = posixpath.join(f"{item.address.folder}/".removeprefix("/~/"), item.name)
     folder = posixpath.dirname(path)
     temporary = posixpath.join(folder, f".{item.id}.part")
-    with _open_sftp(sending) as sftp:
+    with _open_sftp(item) as sftp:
         _make_folders(sftp, folder)
-        sftp.putfo(item.file, temporary, file_size=item.size)
+        sftp.putfo(item.file, temporary, file_size=item.source.size)
         try:
             sftp.posix_rename(temporary, path)
         except OSError:  # a server without OpenSSH's extension, whose rename replaces nothing
@@ -297,29 +262,29 @@ def _send_by_sftp(sending: _Sending) -> PostResult:
 
 
 @contextmanager
-def _open_sftp(sending: _Sending) -> Iterator[SFTPClient]:
+def _open_sftp(item: Upload) -> Iterator[SFTPClient]:
     import paramiko
 
-    sock = sending.outbound.connect(sending.address.target, give_up_at=sending.give_up_at)
+    sock = item.outbound.connect(item.address.target, give_up_at=item.give_up_at)
     transport = paramiko.Transport(sock)
-    alarm = Timer(sending.seconds_left, transport.close)
+    alarm = Timer(item.seconds_left, transport.close)
     alarm.daemon = True
     alarm.start()
     try:
-        _authenticate(transport, sending.address.user, sending.endpoint)
+        _authenticate(transport, item.address.user, item.settings)
         with paramiko.SFTPClient.from_transport(transport) as sftp:
             yield sftp
     except paramiko.AuthenticationException:
         raise TargetUnreachableError("its server does not accept the user and the secret") from None
     except (paramiko.SSHException, EOFError, OSError) as error:
-        raise _unreachable(sending, error) from error
+        raise _unreachable(item, error) from error
     finally:
         alarm.cancel()
         transport.close()
 
 
-def _authenticate(transport: Transport, user: str, endpoint: DestinationRequest) -> None:
-    kind, key = (endpoint.host_key or "").split()[:2]
+def _authenticate(transport: Transport, user: str, settings: DestinationRequest) -> None:
+    kind, key = (settings.host_key or "").split()[:2]
     accepted = _RSA if kind == "ssh-rsa" else (kind,)
     # Of several keys the server shows the one that is asked for.
     transport.get_security_options().key_types = accepted
@@ -329,44 +294,44 @@ def _authenticate(transport: Transport, user: str, endpoint: DestinationRequest)
         raise TargetUnreachableError(
             f"its server has another host key: {shown.get_name()} {shown.get_base64()}"
         )
-    if endpoint.secret.startswith("-----BEGIN"):
-        transport.auth_publickey(user, _load_private_key(endpoint.secret))
+    if settings.secret.startswith("-----BEGIN"):
+        transport.auth_publickey(user, _load_private_key(settings.secret))
     else:
-        transport.auth_password(user, endpoint.secret)
+        transport.auth_password(user, settings.secret)
 
 
-def _unreachable(sending: _Sending, error: Exception) -> TargetUnreachableError:
+def _unreachable(item: Upload, error: Exception) -> TargetUnreachableError:
     late = "its server did not respond in time"
-    why = f"its server refuses: {str(error)[:200]}" if sending.seconds_left else late
+    why = f"its server refuses: {str(error)[:200]}" if item.seconds_left else late
     return TargetUnreachableError(why)
 
 
-def _send_by_smtp(sending: _Sending) -> PostResult:
+def _send_by_smtp(item: Upload) -> PostResult:
     """Send a mail; what its record lacks, or the server refuses for good, is final."""
-    mail, item = sending.endpoint.mail, sending.item
+    mail = item.settings.mail
     assert mail is not None
     has_file = is_attached(mail, item)
-    if has_file and item.size > _MAX_MAIL_BYTES:
+    if has_file and item.source.size > _MAX_MAIL_BYTES:
         why = f"the file has more than {_MAX_MAIL_BYTES:,} bytes, the limit of mails"
         return PostResult(0, is_final=True, text=why)
-    with _LARGE_MAILS if has_file and item.size >= MB else nullcontext():
+    with _LARGE_MAILS if has_file and item.source.size >= MB else nullcontext():
         try:
             message = compose(mail, item)
         except ValueError as error:
             return PostResult(0, is_final=True, text=str(error))
-        return _send_mail(sending, message)
+        return _send_mail(item, message)
 
 
-def _send_mail(sending: _Sending, message: EmailMessage) -> PostResult:
+def _send_mail(item: Upload, message: EmailMessage) -> PostResult:
     sender, recipient = (message[name].addresses[0] for name in ("From", "To"))
     words: bytes | str
     try:
-        with closing(_SmtpClient(sending, sender.domain)) as client:
-            if sending.address.scheme == "smtp":
+        with closing(_SmtpClient(item, sender.domain)) as client:
+            if item.address.scheme == "smtp":
                 client.starttls(context=tls_context())
-                limit_socket(client.sock, give_up_at=sending.give_up_at, limit_bytes=MB)
-            if sending.address.user:
-                client.login(sending.address.user, sending.endpoint.secret)
+                limit_socket(client.sock, give_up_at=item.give_up_at, limit_bytes=MB)
+            if item.address.user:
+                client.login(item.address.user, item.settings.secret)
             client.sendmail(sender.addr_spec, [recipient.addr_spec], message.as_bytes())
             with suppress(OSError):  # the mail has been accepted
                 client.quit()
@@ -376,7 +341,7 @@ def _send_mail(sending: _Sending, message: EmailMessage) -> PostResult:
     except (smtplib.SMTPSenderRefused, smtplib.SMTPDataError) as error:
         code, words = error.smtp_code, error.smtp_error
     except OSError as error:  # as all others of smtplib are
-        raise _unreachable(sending, error) from error
+        raise _unreachable(item, error) from error
     said = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
     return PostResult(code, is_final=code >= 500, text=" ".join(said.split())[:500])
 
@@ -384,14 +349,14 @@ def _send_mail(sending: _Sending, message: EmailMessage) -> PostResult:
 class _SmtpClient(smtplib.SMTP):
     """A client of a mail server over a checked connection; `name` is what it calls itself."""
 
-    def __init__(self, sending: _Sending, name: str) -> None:
-        self._sending = sending
-        target = sending.address.target
+    def __init__(self, item: Upload, name: str) -> None:
+        self._item = item
+        target = item.address.target
         super().__init__(target.host, target.port, local_hostname=name)
 
     def _get_socket(self, *_: Any) -> socket:
-        address, give_up_at = self._sending.address, self._sending.give_up_at
-        sock = self._sending.outbound.connect(address.target, give_up_at=give_up_at)
+        address, give_up_at = self._item.address, self._item.give_up_at
+        sock = self._item.outbound.connect(address.target, give_up_at=give_up_at)
         if address.scheme == "smtps":
             sock = tls_context().wrap_socket(sock, server_hostname=address.target.host)
         elif address.scheme == "smtp+plain" and not is_private(sock.getpeername()[0]):

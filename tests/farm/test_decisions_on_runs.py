@@ -192,7 +192,7 @@ def test_a_release_before_the_first_delivery_is_delivered_once(
     blobs, cipher = slices.batch_context.blobs, SecretCipher([new_key()])
     sender = FileSender(database, blobs, Outbound(), cipher, "")
 
-    def upload(outbound, settings, item, **_):
+    def upload(item):
         sent.append(item.name.removeprefix(batch_id))
         return PostResult(200)
 

@@ -259,7 +259,7 @@ class WebhookDeliverer:
     def _send(self, delivery: DueDelivery) -> PostResult | None:
         """Make an attempt; None if the delivery waits for others."""
         secrets = [self._secrets.decrypt(secret) for secret in delivery.secrets]
-        if delivery.kind != WEBHOOK:
+        if delivery.url is None:
             return self._files.send(delivery, secrets[0])
         body = delivery.payload.encode("utf-8")
         headers = sign(delivery.id, int(epoch()), body, secrets)

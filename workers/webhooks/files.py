@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from io import BytesIO
@@ -15,7 +14,7 @@ from shared.batches.records import Batch, BatchItem, BatchOutput, ItemStatus, it
 from shared.batches.repository import find_batch, iterate_items, list_items
 from shared.batches.runs import INDEX_NUMBER, StoredFile, list_files
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
-from shared.clock import now
+from shared.clock import now, ticks
 from shared.db.session import Database
 from shared.encryption import SecretCipher
 from shared.limits import MB
@@ -31,7 +30,7 @@ from shared.webhooks.destinations import (
 )
 from shared.webhooks.links import find_end, write_link
 from shared.webhooks.repository import DueDelivery, postpone_delivery
-from shared.webhooks.uploads import upload
+from shared.webhooks.uploads import parse_address, upload
 from workers.webhooks.peppol import wrap_invoice
 
 _Named: TypeAlias = tuple[str, FileSource]
@@ -61,15 +60,16 @@ class FileSender:
             BlobMissingError: the file was deleted.
             Unavailable: the database or the object store is unavailable.
         """
+        settings = DestinationRequest.of_builtins(delivery.settings).replace(secret=secret)
         source = FileSource.decode(delivery.payload)
         if source.batch_id is None:
-            return self._send(delivery, source, secret)
+            return self._send(delivery, settings, source)
         with self.database.snapshot() as session:
             batch = find_batch(session, source.batch_id)
         if batch is None or batch.removed_at is not None:
             raise BlobMissingError(source.batch_id)
         if source.after is not None:
-            self._add_files(delivery, source, batch, source.after)
+            self._add_files(delivery, settings, source, batch)
             return None
         with self.database.snapshot() as session:
             failed = find_undelivered(session, batch.id, except_id=delivery.id)
@@ -78,40 +78,54 @@ class FileSender:
                 postpone_delivery(session, delivery.id, until=now() + _WAIT)
             return None
         if batch.plan is None:
-            with self._write_manifest(delivery, batch, failed) as (file, size):
-                return self._upload(delivery, source, secret, file, size)
-        return self._send(delivery, self._find_index(batch, source), secret)
+            with tempfile.SpooledTemporaryFile(max_size=MB) as file:
+                manifest = cast("BinaryIO", file)
+                self._write_manifest(manifest, batch, settings, failed)
+                source = source.replace(size=manifest.tell())
+                manifest.seek(0)
+                return self._upload(delivery, settings, source, manifest)
+        return self._send(delivery, settings, self._find_index(batch, source))
 
-    def _send(self, delivery: DueDelivery, source: FileSource, secret: str) -> PostResult:
+    def _send(
+        self, delivery: DueDelivery, settings: DestinationRequest, source: FileSource
+    ) -> PostResult:
         if source.key is None:
-            return self._upload(delivery, source, secret, BytesIO(_TEST), len(_TEST))
+            test = source.replace(size=len(_TEST))
+            return self._upload(delivery, settings, test, BytesIO(_TEST))
         part = ByteRange(source.offset, source.size)
         with self.blobs.open(source.key, byte_range=part) as file:
-            return self._upload(delivery, source, secret, file, source.size)
+            return self._upload(delivery, settings, source, file)
 
     def _upload(
-        self, delivery: DueDelivery, source: FileSource, secret: str, file: BinaryIO, size: int
+        self,
+        delivery: DueDelivery,
+        settings: DestinationRequest,
+        source: FileSource,
+        file: BinaryIO,
     ) -> PostResult:
-        settings = _read_settings(delivery).replace(secret=secret)
-        media_type, values = source.media_type, source.values
-        if settings.file is FileForm.PEPPOL and media_type == "application/pdf":
+        if settings.file is FileForm.PEPPOL and source.media_type == "application/pdf":
             try:
                 content = wrap_invoice(file, delivery_id=delivery.id, at=delivery.created_at)
             except ValueError as error:
                 return PostResult(0, is_final=True, text=f"there is no invoice for Peppol: {error}")
-            file, size, media_type = BytesIO(content), len(content), "application/xml"
-        if values is not None and settings.mail and settings.mail.link_hours is not None:
-            values = {**values, **self._make_link(delivery, settings.mail.link_hours)}
-        item = Upload(
-            id=delivery.id,
-            name=delivery.name or "",
-            file=file,
-            size=size,
-            media_type=media_type,
-            values=values,
+            file = BytesIO(content)
+            source = source.replace(size=len(content), media_type="application/xml")
+        if source.values is not None and settings.mail and settings.mail.link_hours is not None:
+            link = self._make_link(delivery, settings.mail.link_hours)
+            source = source.replace(values={**source.values, **link})
+        seconds = min(_SECONDS + _SECONDS_PER_MB * source.size / MB, _MAX_SECONDS)
+        return upload(
+            Upload(
+                outbound=self.outbound,
+                address=parse_address(settings.url),
+                settings=settings,
+                id=delivery.id,
+                name=delivery.name or "",
+                file=file,
+                source=source,
+                give_up_at=ticks() + seconds,
+            )
         )
-        seconds = min(_SECONDS + _SECONDS_PER_MB * size / MB, _MAX_SECONDS)
-        return upload(self.outbound, settings, item, deadline_seconds=seconds)
 
     def _make_link(self, delivery: DueDelivery, hours: int) -> dict[str, str]:
         if not self.public_url:
@@ -124,27 +138,21 @@ class FileSender:
         return {"link": link, "expires": f"{end:%Y-%m-%d %H:%M} UTC"}
 
     def _add_files(
-        self, delivery: DueDelivery, source: FileSource, batch: Batch, after: int
+        self, delivery: DueDelivery, settings: DestinationRequest, source: FileSource, batch: Batch
     ) -> None:
-        settings = _read_settings(delivery)
+        assert source.after is not None
+        after = None
         with self.database.snapshot() as session:
             if batch.output is BatchOutput.MERGED:
-                files, has_more = (
-                    _name_files(batch, settings, list_files(session, batch.id), source),
-                    False,
-                )
+                files = _name_files(batch, settings, list_files(session, batch.id), source)
             else:
                 items, has_more = list_items(
-                    session, batch, after=after, limit=_AT_ONCE, status=ItemStatus.SUCCEEDED
+                    session, batch, after=source.after, limit=_AT_ONCE, status=ItemStatus.SUCCEEDED
                 )
-                after = items[-1].index if items else after
-                files = [
-                    _name_item(batch, item, settings) for item in items if item.place is not None
-                ]
+                after = items[-1].index if has_more else None
+                files = [_name_item(batch, item, settings) for item in items if item.place]
         with self.database.session() as session:
-            add_batch_files(
-                session, delivery.id, source, files, after=after if has_more else None, at=now()
-            )
+            add_batch_files(session, delivery.id, source, files, after=after, at=now())
 
     def _find_index(self, batch: Batch, source: FileSource) -> FileSource:
         with self.database.snapshot() as session:
@@ -154,32 +162,22 @@ class FileSender:
                 return source.replace(key=file.blob_key, size=file.bytes)
         raise BlobMissingError(batch.id)
 
-    @contextmanager
     def _write_manifest(
-        self, delivery: DueDelivery, batch: Batch, undelivered: set[str]
-    ) -> Iterator[tuple[BinaryIO, int]]:
-        """Open the manifest: a line for each document, with its file and whether it was delivered."""
-        settings = _read_settings(delivery)
-        with tempfile.SpooledTemporaryFile(max_size=MB) as file:
-            for item in iterate_items(self.database, batch):
-                name = _name_item(batch, item, settings)[0] if item.place else None
-                line = {
-                    "index": item.index,
-                    "job": item_job_id(batch.id, item.index),
-                    "status": "undelivered" if name in undelivered else item.status.value,
-                    "pages": item.pages,
-                    "file": name,
-                    "error": item.error["message"] if item.error else None,
-                }
-                shown = {field: value for field, value in line.items() if value is not None}
-                file.write(json_text.encode(shown) + b"\n")
-            size = file.tell()
-            file.seek(0)
-            yield cast("BinaryIO", file), size
-
-
-def _read_settings(delivery: DueDelivery) -> DestinationRequest:
-    return DestinationRequest.of_builtins(delivery.settings)
+        self, file: BinaryIO, batch: Batch, settings: DestinationRequest, undelivered: set[str]
+    ) -> None:
+        """Write a line for each document, with its file and whether it was delivered."""
+        for item in iterate_items(self.database, batch):
+            name = _name_item(batch, item, settings)[0] if item.place else None
+            line = {
+                "index": item.index,
+                "job": item_job_id(batch.id, item.index),
+                "status": "undelivered" if name in undelivered else item.status.value,
+                "pages": item.pages,
+                "file": name,
+                "error": item.error["message"] if item.error else None,
+            }
+            shown = {field: value for field, value in line.items() if value is not None}
+            file.write(json_text.encode(shown) + b"\n")
 
 
 def _name_item(batch: Batch, item: BatchItem, settings: DestinationRequest) -> _Named:
