@@ -159,13 +159,13 @@ def test_an_area_whose_lines_keep_their_room_is_taken_from_the_pass_before(
     from workers.engine.layout.pages import pagination
 
     filled: list[int] = []
-    real = pagination.fill_area
+    real = pagination.lay_out_stack
 
-    def fill_area(*given):
+    def lay_out_stack(*given):
         filled.append(1)
         return real(*given)
 
-    monkeypatch.setattr(pagination, "fill_area", fill_area)
+    monkeypatch.setattr(pagination, "lay_out_stack", lay_out_stack)
     body = (
         '<toc/><p>page <ref to="a" show="page"/><mark term="b"/></p>'
         '<h1 break-before="page" id="a">there</h1><index break-before="page"/>'

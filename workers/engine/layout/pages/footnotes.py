@@ -38,7 +38,6 @@ from workers.engine.layout.context import (
     WholeFragment,
     format_mm,
 )
-from workers.engine.tree.nodes import Note
 from workers.engine.tree.references.counters import Footnotes
 
 MAX_TRIALS: Final = 8  # to end an area so that its notes are whole, and again with one split
@@ -54,10 +53,17 @@ class PlacedNotes(NamedTuple):
     footnotes: Footnotes
     width: float
 
+    def __bool__(self) -> bool:
+        return bool(self.stack.placed)
+
     @property
     def height(self) -> float:
-        """The height of the notes with the rule and its margins, in points."""
-        return rule_height(self.footnotes, self.width) + self.stack.height
+        """The height of the notes with the rule and its margins, in points; 0 without notes."""
+        return rule_height(self.footnotes, self.width) + self.stack.height if self else 0.0
+
+    def take(self, count: int) -> PlacedNotes:
+        """Return the first notes, at least one, without those below."""
+        return self._replace(stack=self.stack.take(count))
 
     def draw(self, canvas: PageCanvas, x: float, bottom: float) -> None:
         """Draw the rule and the notes, which end at a height of the page."""
@@ -141,7 +147,7 @@ class _Trial(NamedTuple):
 
     body: Fragment
     calls: Sequence[tuple[str, float]]  # each with the top of its line
-    note_stack: StackFragment | None
+    notes: PlacedNotes
     rest: tuple[PendingNote, ...]
 
     @property
@@ -175,27 +181,7 @@ class FootnoteFiller:
         The content is at most `most` high, in points. The fragment has a resume position behind the
         last block as long as notes are pending.
         """
-        over = StackResume(len(blocks), None, False)
-        pending = aside_of(resume).notes
-
-        def lay_out(height: float, *, is_top: bool) -> Fragment | None:
-            height = min(height, most)
-            bottom = None if region.bottom is None else height
-            given = Region(region.width, height, is_top, bottom, top=region.top)
-            return lay_out_stack(context, blocks, given, resume)
-
-        is_over = resume is not None and resume.child >= over.child
-        trial = _HeightSearch(self, region, pending, lay_out, is_over=is_over).search()
-        if trial is None:
-            return self._notes_only(region, resume)
-        # Those of figures that float are pending, but not in the order of the document.
-        if trial.note_stack is not None and not trial.rest and not all(n.resume for n in pending):
-            trial = self._sort_notes(trial, pending, region.width)
-        if trial.note_stack is None and not trial.rest:
-            return trial.body
-        at = set_aside(trial.body.resume, SetAside(trial.rest), over)
-        notes = self._at_bottom(trial.note_stack, region.width)
-        return AreaFragment(trial.body, region.height, at, trial.body.forced, notes=notes)
+        return _NotedArea(self, context, blocks, region, resume, most).fill()
 
     def fill_clipped(
         self,
@@ -205,126 +191,118 @@ class FootnoteFiller:
         pending: tuple[PendingNote, ...],
     ) -> Fragment:
         """Fill an area that no other follows: all of its notes must fit, or are reported."""
-        body, notes, need, reserved = fill_to(height), pending, 0.0, 0.0
-        note_stack = None
-        for _ in range(MAX_TRIALS):
+        room, most = height, height * MAX_CARRIED_SHARE
+        while True:
+            body = fill_to(room)
             calls = [] if body is None else self.find_calls(body)
-            notes = (
-                *pending,
-                *pending_notes([each for each in calls if each[1] < height - reserved]),
-            )
-            note_stack = self.lay_out_all(notes, width)
-            need = 0.0
-            if note_stack is not None:
-                need = rule_height(self.footnotes, width) + note_stack.height
-            if need <= reserved + EPSILON:
+            notes = (*pending, *pending_notes([each for each in calls if each[1] < room]))
+            placed, _ = self.lay_out_notes(notes, width)
+            reserved = height - room
+            if placed.height <= reserved + EPSILON or reserved >= most - EPSILON:
                 break
-            reserved = min(need, height * MAX_CARRIED_SHARE)
-            body = fill_to(height - reserved)
-        if note_stack is None and body is not None:
+            room = height - min(placed.height, most)
+        if not notes and body is not None:
             return body
-        fragment = AreaFragment(body, height, None, notes=self._at_bottom(note_stack, width))
-        if need > reserved + EPSILON:
-            note = self.footnotes.by_call[notes[-1].call]
-            fragment.problems = (self._too_high(note, need, reserved),)
+        fragment = AreaFragment(body, height, None, notes=placed or None)
+        if placed.height > reserved + EPSILON:
+            problem = LayoutProblem(
+                code="content-overflows",
+                message=f"Notes do not fit: those of the area need {format_mm(placed.height)}, "
+                f"it leaves them {format_mm(reserved)}",
+                advice="Make the area higher, or let its flow go on in another one.",
+                chain=self._context.chain(self.footnotes.by_call[notes[-1].call].source),
+            )
+            fragment.problems = (problem,)
         return fragment
-
-    def _at_bottom(self, note_stack: StackFragment | None, width: float) -> PlacedNotes | None:
-        return None if note_stack is None else PlacedNotes(note_stack, self.footnotes, width)
-
-    def _too_high(self, note: Note, need: float, room: float) -> LayoutProblem:
-        return LayoutProblem(
-            code="content-overflows",
-            message=f"Notes do not fit: those of the area need {format_mm(need)}, it leaves them "
-            f"{format_mm(room)}",
-            advice="Make the area higher, or let its flow go on in another one.",
-            chain=self._context.chain(note.source),
-        )
 
     def find_calls(self, fragment: Fragment) -> list[tuple[str, float]]:
         """Return the note calls in a fragment in order, each with the top of its line."""
         anchors, known = self._context.dry_run(fragment).anchors, self.footnotes.by_call
         return [(name, y) for name, y in anchors.items() if name in known]
 
-    def _sort_notes(self, trial: _Trial, pending: Sequence[PendingNote], width: float) -> _Trial:
-        """Return a trial with all of its notes in the order of the document."""
-        notes = (*pending, *pending_notes(trial.calls))
-        order = {call: number for number, call in enumerate(self.footnotes.by_call)}
-        ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
-        return trial._replace(note_stack=self.lay_out_all(ordered, width))
-
-    def lay_out_all(self, notes: Sequence[PendingNote], width: float) -> StackFragment | None:
-        """Lay out notes below each other with room for all; None if there are none."""
-        return self.lay_out_notes(notes, width, inf, is_top=True)[0] if notes else None
-
     def lay_out_notes(
-        self, notes: Sequence[PendingNote], width: float, room: float, *, is_top: bool
-    ) -> tuple[StackFragment | None, tuple[PendingNote, ...]]:
-        """Lay out notes below each other; also return the notes that do not fit."""
+        self, notes: Sequence[PendingNote], width: float, room: float = inf, *, is_top: bool = True
+    ) -> tuple[PlacedNotes, tuple[PendingNote, ...]]:
+        """Lay out notes below each other and below their rule; also return those that do not fit."""
+        placed = PlacedNotes(StackFragment([], 0.0), self.footnotes, width)
+        if not notes:
+            return placed, ()
         nodes = [self.footnotes.by_call[note.call] for note in notes]
         first = notes[0].resume
         at = None if first is None else StackResume(0, first, False)
-        note_stack = lay_out_stack(self._context, nodes, Region(width, room, is_top), at)
+        region = Region(width, room - rule_height(self.footnotes, width), is_top)
+        note_stack = lay_out_stack(self._context, nodes, region, at)
         if note_stack is None:
-            return None, tuple(notes)
+            return placed, tuple(notes)
+        placed = placed._replace(stack=note_stack)
         if note_stack.resume is None:
-            return note_stack, ()
+            return placed, ()
         child = note_stack.resume.child
         going_on = PendingNote(notes[child].call, note_stack.resume.inner)
-        return note_stack, (going_on, *notes[child + 1 :])
-
-    def _notes_only(self, region: Region, resume: StackResume | None) -> Fragment | None:
-        """Fill an area with pending notes alone; the content waits for the next area."""
-        pending = aside_of(resume).notes
-        if resume is None or not pending:
-            return None
-        room = region.height - rule_height(self.footnotes, region.width)
-        note_stack, rest = self.lay_out_notes(pending, region.width, room, is_top=True)
-        assert note_stack is not None
-        at = resume._replace(aside=SetAside(rest))
-        notes = self._at_bottom(note_stack, region.width)
-        return AreaFragment(None, region.height, at, notes=notes)
+        return placed, (going_on, *notes[child + 1 :])
 
 
-class _HeightSearch:
-    """The search for the content height of one area that leaves enough space for its notes."""
+class _NotedArea:
+    """One area: it is filled to the content height that leaves enough space for its notes."""
 
     def __init__(
         self,
         filler: FootnoteFiller,
+        context: LayoutContext,
+        blocks: Sequence[AnyBlock],
         region: Region,
-        pending: tuple[PendingNote, ...],
-        lay_out: Callable[..., Fragment | None],
-        *,
-        is_over: bool,
+        resume: StackResume | None,
+        most: float,
     ) -> None:
-        self._filler = filler
+        self._filler, self._context, self._blocks = filler, context, blocks
+        self._region, self._resume, self._most = region, resume, most
         self._width, self._height = region.width, region.height
-        self._lay_out = lay_out
-        self._carried = pending
+        self._over = StackResume(len(blocks), None, False)
+        self._carried = aside_of(resume).notes
+        is_over = resume is not None and resume.child >= self._over.child
         self._is_top = region.is_top and (is_over or not self._carried)
         self._rule = rule_height(filler.footnotes, region.width)
-        self._reserved = self._reserve(is_over=is_over)
+        room = self._height if is_over else self._height * MAX_CARRIED_SHARE
+        self._reserved = filler.lay_out_notes(self._carried, self._width, room)[0].height
         self._seen: Sequence[tuple[str, float]] = ()  # calls at the greatest height tried
         # Their notes as if there were room for all, below the pending ones.
-        self._notes: StackFragment | None = None
+        self._notes: PlacedNotes | None = None
 
-    def search(self) -> _Trial | None:
+    def fill(self) -> Fragment | None:
+        """Return the area, None where nothing fits into it."""
+        trial = self._search()
+        if trial is None:
+            return self._notes_only()
+        notes = trial.notes
+        # Those of figures that float are pending, but not in the order of the document.
+        if trial.is_whole and not all(note.resume for note in self._carried):
+            notes = self._sort_notes(trial)
+        if trial.is_whole and not notes:
+            return trial.body
+        at = set_aside(trial.body.resume, SetAside(trial.rest), self._over)
+        return AreaFragment(trial.body, self._height, at, trial.body.forced, notes=notes or None)
+
+    def _notes_only(self) -> Fragment | None:
+        """Fill the area with pending notes alone; the content waits for the next area."""
+        if self._resume is None or not self._carried:
+            return None
+        notes, rest = self._filler.lay_out_notes(self._carried, self._width, self._height)
+        at = self._resume._replace(aside=SetAside(rest))
+        return AreaFragment(None, self._height, at, notes=notes)
+
+    def _sort_notes(self, trial: _Trial) -> PlacedNotes:
+        """Return all notes of a trial in the order of the document."""
+        notes = (*self._carried, *pending_notes(trial.calls))
+        order = {call: number for number, call in enumerate(self._filler.footnotes.by_call)}
+        ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
+        return self._filler.lay_out_notes(ordered, self._width)[0]
+
+    def _search(self) -> _Trial | None:
         """Return the content and notes of the area, None where it can hold notes only."""
         whole = self._find_whole()
         if whole is None or (whole.is_whole and not self._is_wasteful(whole)):
             return whole
         return self._find_broken(whole) or whole
-
-    def _reserve(self, *, is_over: bool) -> float:
-        """Return the height reserved for pending notes."""
-        if not self._carried:
-            return 0.0
-        room = self._height if is_over else self._height * MAX_CARRIED_SHARE
-        note_stack, _ = self._filler.lay_out_notes(
-            self._carried, self._width, room - self._rule, is_top=True
-        )
-        return self._rule + (0.0 if note_stack is None else note_stack.height)
 
     def _find_whole(self) -> _Trial | None:
         """Return the most content whose notes all fit below it, or the nearest result."""
@@ -341,36 +319,26 @@ class _HeightSearch:
 
     def _find_end(self, height: float) -> _Trial | None:
         """Return the content up to a height, and as much of its notes as fits."""
-        body = self._lay_out(max(height, 0.0), is_top=self._is_top)
+        height = min(max(height, 0.0), self._most)
+        bottom = None if self._region.bottom is None else height
+        region = Region(self._width, height, self._is_top, bottom, top=self._region.top)
+        body = lay_out_stack(self._context, self._blocks, region, self._resume)
         if body is None:
             return None
-        calls = self._filler.find_calls(body)
+        calls, room = self._filler.find_calls(body), self._height - body.height
         notes = (*self._carried, *pending_notes(calls))
-        trial = _Trial(body, calls, None, notes)
-        if not notes:
-            return trial
         if calls and not self._seen:
-            self._seen, self._notes = calls, self._filler.lay_out_all(notes, self._width)
-        if calls and self._notes is not None and self._fit(calls, self._height - body.height):
-            return trial._replace(note_stack=self._notes.take(len(notes)), rest=())
-        return self._add_notes(trial)
+            self._seen, self._notes = calls, self._filler.lay_out_notes(notes, self._width)[0]
+        if calls and self._notes is not None and self._fit(calls, room):
+            return _Trial(body, calls, self._notes.take(len(notes)), ())
+        return _Trial(
+            body, calls, *self._filler.lay_out_notes(notes, self._width, room, is_top=not calls)
+        )
 
     def _fit(self, calls: Sequence[tuple[str, float]], room: float) -> bool:
         """Return whether some calls are the first of those whose notes are measured, and these fit."""
         seen = [call for call, _ in self._seen[: len(calls)]]
         return [call for call, _ in calls] == seen and self._need(len(calls)) <= room + EPSILON
-
-    def _add_notes(self, trial: _Trial) -> _Trial:
-        """Lay out as much of the notes of a trial as fits below its content."""
-        note_stack, rest = self._filler.lay_out_notes(
-            (*self._carried, *pending_notes(trial.calls)),
-            self._width,
-            self._height - trial.body.height - self._rule,
-            is_top=bool(self._carried) and not trial.calls,
-        )
-        if note_stack is not None and not note_stack.placed:
-            note_stack = None
-        return trial._replace(note_stack=note_stack, rest=rest)
 
     def _lower(self, calls: Sequence[tuple[str, float]], before: float) -> float:
         """Return the greatest height below `before` at which the notes of its calls fit."""
@@ -387,15 +355,14 @@ class _HeightSearch:
         if not count:
             return self._reserved
         assert self._notes is not None
-        last = self._notes.placed[len(self._carried) + min(count, len(self._seen)) - 1]
-        return self._rule + last.y + last.fragment.height
+        return self._notes.take(len(self._carried) + min(count, len(self._seen))).height
 
     def _is_wasteful(self, trial: _Trial) -> bool:
         """Return whether keeping notes whole leaves much of the area empty."""
         if trial.body.resume is None or len(trial.calls) >= len(self._seen):
             return False
-        note_stack = 0.0 if trial.note_stack is None else trial.note_stack.height + self._rule
-        return self._height - trial.body.height - note_stack > self._height * _MAX_EMPTY_SHARE
+        empty = self._height - trial.body.height - trial.notes.height
+        return empty > self._height * _MAX_EMPTY_SHARE
 
     def _find_broken(self, whole: _Trial) -> _Trial | None:
         """Return content with one more call, whose note starts here and continues elsewhere."""

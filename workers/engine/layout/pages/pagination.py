@@ -92,62 +92,6 @@ def resolve_area(area: Area | None, page_area: Rectangle) -> Rectangle:
     )
 
 
-def fill_area(
-    context: LayoutContext,
-    blocks: Sequence[Block],
-    area: Area | None,
-    rectangle: Rectangle,
-    resume: Resume,
-    notes: FootnoteFiller | None = None,
-    floats: FillFunction | None = None,
-) -> Fragment:
-    """Fill an area with blocks from a resume position.
-
-    `notes` adds the footnotes called in it, and `floats` the figures that float.
-    """
-    width, height = rectangle.width, rectangle.height
-    bottom = None if context.area.height == inf else height
-    region = Region(width, height, True, bottom, top=0.0)
-    fill: FillFunction = lay_out_stack if notes is None else notes.fill
-    if floats is not None:
-        fill = floats
-    fragment: Fragment | None
-    if area is None or (area.overflow is None and area.columns.count == 1):
-        fragment = fill(context, blocks, region, resume)
-    elif area.overflow is not None:
-        fragment = _fill_clipped(context, blocks, area, area.overflow, rectangle, resume, notes)
-    elif floats is not None:
-        fragment = floats(context, blocks, region, resume, columns=area.columns)
-    else:
-        fragment = fill_balanced(context, blocks, area.columns, region, resume, fill, notes)
-    assert fragment is not None
-    return fragment
-
-
-def has_room(
-    context: LayoutContext, blocks: Sequence[Block], rectangle: Rectangle, resume: Resume
-) -> bool:
-    """Return whether the next content fits into an area at least in part, without being clipped."""
-    region = Region(rectangle.width, rectangle.height, False, rectangle.height, top=0.0)
-    return lay_out_stack(context, blocks, region, resume) is not None
-
-
-def _fill_clipped(
-    context: LayoutContext,
-    blocks: Sequence[Block],
-    area: Area,
-    overflow: Overflow,
-    rectangle: Rectangle,
-    resume: Resume,
-    notes: FootnoteFiller | None,
-) -> Fragment | None:
-    placeless, width = context._replace(places_floats=False), rectangle.width
-    fill_to = partial(_lay_out_clipped, placeless, blocks, area, overflow, resume, width)
-    if notes is None:
-        return fill_to(rectangle.height)
-    return notes.fill_clipped(fill_to, width, rectangle.height, aside_of(resume).notes)
-
-
 def _lay_out_clipped(
     context: LayoutContext,
     blocks: Sequence[Block],
@@ -266,14 +210,7 @@ class _Paginator:
         return self.pages
 
     def _find_leading(self) -> _FlowProgress | None:
-        return next(
-            (
-                flow_progress
-                for flow_progress in self.progress.values()
-                if not flow_progress.is_done
-            ),
-            None,
-        )
+        return next((each for each in self.progress.values() if not each.is_done), None)
 
     # --- opening pages -----------------------------------------------------------------------------
 
@@ -378,10 +315,11 @@ class _Paginator:
 
     def _goes_on_later(self, flow_progress: _FlowProgress, rectangle: Rectangle) -> bool:
         """Return whether the next block is too tall for an area; a later one is taller."""
-        at = flow_progress.resume
-        if isinstance(at, StackResume) and at.inner is not None:
+        at, blocks = flow_progress.resume, flow_progress.flow.blocks
+        if at is not None and at.inner is not None:
             return False
-        return not has_room(self.context, flow_progress.flow.blocks, rectangle, at)
+        region = Region(rectangle.width, rectangle.height, False, rectangle.height, top=0.0)
+        return lay_out_stack(self.context, blocks, region, at) is None
 
     def _has_to_wait(self, flow_progress: _FlowProgress, plan: PagePlan) -> bool:
         """Return whether the next content of a flow requires another page than this one."""
@@ -448,14 +386,34 @@ class _Paginator:
             self.page_numbers.values(plan, len(self.pages)),
         )
         context = self.context._replace(area=filled)
-        notes = floats = None
-        if self.footnotes is not None:
-            notes = FootnoteFiller(context, self.footnotes)
-        if self.has_floats:
-            floats = partial(fill_with_floats, floats=flow_progress.floating, notes=notes)
-        fragment = fill_area(
-            context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, notes, floats
-        )
+        notes = None if self.footnotes is None else FootnoteFiller(context, self.footnotes)
+        blocks, resume = flow_progress.flow.blocks, flow_progress.resume
+        width, height = rectangle.width, rectangle.height
+        bottom = None if self.is_measuring else height
+        region = Region(width, height, True, bottom, top=0.0)
+        columns = None if area is None or area.columns.count == 1 else area.columns
+        fill: FillFunction = lay_out_stack if notes is None else notes.fill
+        fragment: Fragment | None
+        if area is not None and area.overflow is not None:
+            placeless = context._replace(places_floats=False)
+            fill_to = partial(
+                _lay_out_clipped, placeless, blocks, area, area.overflow, resume, width
+            )
+            fragment = (
+                fill_to(height)
+                if notes is None
+                else notes.fill_clipped(fill_to, width, height, aside_of(resume).notes)
+            )
+        elif self.has_floats:
+            floats = flow_progress.floating
+            fragment = fill_with_floats(
+                context, blocks, region, resume, floats=floats, notes=notes, columns=columns
+            )
+        elif columns is not None:
+            fragment = fill_balanced(context, blocks, columns, region, resume, fill, notes)
+        else:
+            fragment = fill(context, blocks, region, resume)
+        assert fragment is not None
         return FilledArea(area, rectangle, fragment)
 
     def _check_areas(
@@ -464,13 +422,10 @@ class _Paginator:
         """Raise an error if a started flow has no area, or the leading flow waits for one without end."""
         served = {BODY if area is None else area.flow for area in areas}
         for flow_progress in self.progress.values():
-            has_begun = flow_progress.first_page is not None and not flow_progress.is_done
-            if (
-                has_begun
-                and not flow_progress.waits_for_next_page
-                and flow_progress.flow.name not in served
-            ):
-                self._raise_no_area(flow_progress.flow, plan)
+            flow = flow_progress.flow
+            goes_on = not flow_progress.is_done and not flow_progress.waits_for_next_page
+            if flow_progress.first_page is not None and goes_on and flow.name not in served:
+                self._raise_no_area(flow, plan)
         self.empty_pages = 0 if plan.filled_areas else self.empty_pages + 1
         if self.empty_pages >= _MAX_EMPTY:
             self._raise_no_area(leader.flow, plan)
