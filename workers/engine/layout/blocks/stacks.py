@@ -547,13 +547,15 @@ class _StackLayout:
             if not self.region.is_top or not self.placed:
                 return None
             end = index
-        while self.placed and self.placed[-1].number >= end:
-            self.placed.pop()
+        self._drop_from(end)
         if not self.placed and not self.region.is_top:
             return None
-        while self.positioned and self.positioned[-1].number >= end:
-            self.positioned.pop()
         return self._make_fragment(StackResume(end, None, False))
+
+    def _drop_from(self, index: int) -> None:
+        for placed in (self.placed, self.positioned):
+            while placed and placed[-1].number >= index:
+                placed.pop()
 
     def _shorten(self, index: int) -> StackFragment | None:
         """End the stack inside a placed block, with the rest of it on the page of what follows it.
@@ -573,11 +575,8 @@ class _StackLayout:
             return None
         if is_broken_against_style(last.block, fragment):
             return None
-        while self.placed and self.placed[-1].number >= index:
-            self.placed.pop()
+        self._drop_from(index)
         self.placed.append(last._replace(fragment=fragment))
-        while self.positioned and self.positioned[-1].number > index:
-            self.positioned.pop()
         return self._make_fragment(StackResume(index, fragment.resume, False))
 
     def _ends_section(self, index: int) -> bool:
@@ -599,9 +598,7 @@ class _StackLayout:
             end -= 1
         if end == first:
             end = index
-        for placed in (self.placed, self.positioned):
-            while placed and placed[-1].number >= end:
-                placed.pop()
+        self._drop_from(end)
         return self._make_fragment(StackResume(end, None, True), FLOAT_BREAK)
 
     def _avoids_break_at(self, index: int) -> bool:

@@ -46,7 +46,7 @@ from workers.engine.layout.lines.drawing import phrase_items, set_phrase, text_m
 from workers.engine.layout.lines.fragments import InlineFragment
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.tree.memo import Kind
-from workers.engine.tree.nodes import Barcode, Image
+from workers.engine.tree.nodes import Barcode, Image, Source
 from workers.engine.units import WHITE, LengthKind, mm
 
 MODULE_WIDTH: Final = mm(0.5)  # of a bar code without a stated size; every phone reads it
@@ -207,10 +207,11 @@ def lay_out_barcode(
         fragment = BarcodeFragment(node, symbol, module, width, height, caption)
     framed = place_figure(context, node, used_box, region, fragment)
     if framed is not None and framed.problem is None:
+        chain = context.chain(node.source)
         framed.problem = (
-            _check_text(context, node, symbol, caption)
-            or _check_side(context, node, symbol, module)
-            or _check_added_digit(context, node, symbol)
+            _check_text(node, symbol, caption, chain)
+            or _check_side(node, symbol, module, chain)
+            or _check_added_digit(node, symbol, chain)
         )
     return framed
 
@@ -251,29 +252,25 @@ def _lay_out_text(
 
 
 def _check_text(
-    context: LayoutContext,
     node: Barcode,
     symbol: barcodes.Symbol,
     caption: HumanReadableText | None,
+    chain: tuple[Source, ...],
 ) -> LayoutProblem | None:
     if not node.shows_text:
         return None
     if caption is None:
         what = f'A bar code of type "{node.symbology}" has no text to show'
-        return LayoutProblem(
-            "barcode-text", what, "Leave out show-text.", context.chain(node.source)
-        )
+        return LayoutProblem("barcode-text", what, "Leave out show-text.", chain)
     if caption.size >= min(MIN_TEXT_SIZE, node.style.text.size):
         return None
     what = f"The text below the bar code would be {caption.size:.1f}pt small"
     advice = "Make the code wider, or leave out show-text."
-    return LayoutProblem(
-        "barcode-text", what, advice, context.chain(node.source), shorten_value(symbol.text)
-    )
+    return LayoutProblem("barcode-text", what, advice, chain, shorten_value(symbol.text))
 
 
 def _check_added_digit(
-    context: LayoutContext, node: Barcode, symbol: barcodes.Symbol
+    node: Barcode, symbol: barcodes.Symbol, chain: tuple[Source, ...]
 ) -> LayoutProblem | None:
     """Return a warning for a check digit after another one."""
     number = find_doubtful(node.value, symbol.text) if isinstance(node.value, str) else None
@@ -281,12 +278,11 @@ def _check_added_digit(
         return None
     what = f'"{number}" ends in its check digit, and another one is added to it'
     advice = "Write 0 before it if it is a whole article number."
-    chain = context.chain(node.source)
     return LayoutProblem(barcodes.CODE, what, advice, chain, severity=Severity.WARNING)
 
 
 def _check_side(
-    context: LayoutContext, node: Barcode, symbol: barcodes.Symbol, module: float
+    node: Barcode, symbol: barcodes.Symbol, module: float, chain: tuple[Source, ...]
 ) -> LayoutProblem | None:
     """Return a warning for a symbol of another size than its standard allows."""
     side = symbol.columns * module
@@ -298,7 +294,6 @@ def _check_side(
         f"this one is {format_mm(side)}"
     )
     advice = "Leave out width, height and module, and give it room."
-    chain = context.chain(node.source)
     return LayoutProblem("barcode-size", what, advice, chain, severity=Severity.WARNING)
 
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, compress, pairwise
 from operator import add
 from typing import Final
@@ -350,15 +351,14 @@ def make_horizontal_lists(
     has_levels = style.is_rtl or any(
         isinstance(inline, TextRun) and has_right_to_left(inline.text) for inline in inlines
     )
+    make_list = partial(_make_horizontal_list, context, style, has_levels)
     content: list[_InlineItem] = []
     ended_by_break = False
     for inline in inlines:
         ended_by_break = False
         match inline:
             case LineBreak():
-                yield _make_horizontal_list(
-                    context, content, style, inline.style, has_levels=has_levels
-                )
+                yield make_list(content, inline.style)
                 content = []
                 ended_by_break = True
             case InlineBlock() | InlineAnchor():
@@ -367,16 +367,14 @@ def make_horizontal_lists(
                 texts = inline.text.split("\n") if preserves_newlines else [inline.text]
                 for index, text in enumerate(texts):
                     if index:
-                        yield _make_horizontal_list(
-                            context, content, style, inline.style, has_levels=has_levels
-                        )
+                        yield make_list(content, inline.style)
                         content = []
                     if text:
                         content.append((inline, _transform_text(inline, text, style)))
                     ended_by_break = bool(index) and not text
     # A break at the very end of a block creates no further line, as in HTML.
     if not ended_by_break or not inlines:
-        yield _make_horizontal_list(context, content, style, None, has_levels=has_levels)
+        yield make_list(content, None)
 
 
 def _check_length(context: LayoutContext, inlines: Sequence[Inline]) -> None:
@@ -406,11 +404,10 @@ def _transform_text(run: TextRun, text: str, style: ParagraphStyle) -> str:
 
 def _make_horizontal_list(
     context: LayoutContext,
-    content: Sequence[_InlineItem],
     style: ParagraphStyle,
-    empty_style: TextStyle | None,
-    *,
     has_levels: bool,
+    content: Sequence[_InlineItem],
+    empty_style: TextStyle | None,
 ) -> HorizontalList:
     hlist = HorizontalList(
         empty_style, has_levels=has_levels, breaks_before_kana=style.breaks_before_kana
@@ -512,11 +509,8 @@ def _intern_glyph_style(
         turn += controls.count % 2 * 2
     # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
     key = (id(run.style), face, run.link, level, *encoding, separator, turn)
-    known = context.memo.find(_GLYPH_STYLES, key)
-    if known is None:
-        known = GlyphStyle(run.style, face, run.link, level, *encoding, separator)
-        context.memo.store(_GLYPH_STYLES, key, known)
-    return known
+    make = partial(GlyphStyle, run.style, face, run.link, level, *encoding, separator)
+    return context.memo.remember(_GLYPH_STYLES, key, make)
 
 
 def _lay_out_atomic_inline(context: LayoutContext, inline: InlineBlock) -> AtomicInline:
