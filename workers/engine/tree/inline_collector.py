@@ -62,10 +62,10 @@ class InlineCollector:
         self.inlines.append(inline)
         self._at_edge = False
 
-    def add_anchor(self, anchor: nodes.InlineAnchor) -> None:
+    def add_anchor(self, name: str) -> None:
         """Add an anchor, which has no size and does not affect the white space around it."""
         self._flush()
-        self.inlines.append(anchor)
+        self.inlines.append(nodes.InlineAnchor(name))
 
     def add_call(self, call: nodes.Inline) -> None:
         """Add the call of a note, without a space before it."""

@@ -191,4 +191,4 @@ def _add_call(
     elif called.number:
         out.add_call(nodes.NoteCall(called.number, style, f"#{called.name}"))
     if called.anchor:
-        out.add_anchor(nodes.InlineAnchor(called.anchor))
+        out.add_anchor(called.anchor)

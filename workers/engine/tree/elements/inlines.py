@@ -30,7 +30,7 @@ from workers.engine.tree.expressions.running_text import (
     collapse_and_trim,
 )
 from workers.engine.tree.inline_collector import InlineCollector
-from workers.engine.tree.nodes import Inline, InlineAnchor, Reference
+from workers.engine.tree.nodes import Inline, Reference
 from workers.engine.tree.styles.cascade import DEFAULT_FIGURE_NUMBER, ComputedStyle
 from workers.engine.tree.styles.computed import Numbering
 
@@ -204,7 +204,7 @@ def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilde
             state.findings.error("wrong-value", message, element.location)
         else:
             state.count_toward("too-many-marks", element.location)
-            out.add_anchor(InlineAnchor(state.references.add_index_mark(value)))
+            out.add_anchor(state.references.add_index_mark(value))
         mark(scope, parent, out)
 
     return build
@@ -218,8 +218,7 @@ def _compile_running_value(element: Element, context: CompileContext) -> NodeBui
     def build(scope: Scope, _parent: ComputedStyle, out: InlineCollector) -> None:
         text = collapse_and_trim(value.evaluate(scope) or "")
         scope.state.count_toward("too-many-running-values", element.location)
-        anchor = scope.state.references.add_running_value(name, text)
-        out.add_anchor(InlineAnchor(anchor))
+        out.add_anchor(scope.state.references.add_running_value(name, text))
 
     return build
 
@@ -255,7 +254,7 @@ def _add_id(
     """Register the id of an element in a line, which links lead to; return it."""
     name = read_id(identity, scope)
     if name is not None:
-        out.add_anchor(InlineAnchor(name))
+        out.add_anchor(name)
     return name
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import read_attribute
 from workers.engine.tree.build_state import Scope
+from workers.engine.tree.compiler.attributes import ElementStyle
 from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     NodeBuilder,
@@ -179,31 +180,27 @@ class _TableCompiler:
 
     def _compile_part(self, part: Element | list[Element], context: CompileContext) -> NodeBuilder:
         if not isinstance(part, Element):
-            return self._compile_loose(part, context)
+            rows = sequence([self.body_rows.row_or_group(row, context) for row in part])
+            return self._make_body(self.element, None, rows)
         compile_inner = self.compile_bodies if part.tag == "group" else self._compile_body
         return compile_controlled(part, context, compile_inner)
 
-    def _compile_loose(self, rows: Sequence[Element], context: CompileContext) -> NodeBuilder:
-        each = sequence([self.body_rows.row_or_group(row, context) for row in rows])
-        builder = partial(build_section, each)
-        source, sheet = source_maker(self.element.location), self.context.sheet
-
-        def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-            computed = sheet.compute_anonymous(parent, in_table=True)
-            rows = collect(builder, scope, computed)
-            out.append(TableBody(source(scope), computed.style, rows))
-
-        return build
-
     def _compile_body(self, element: Element, context: CompileContext) -> NodeBuilder:
-        element_style = context.compile_style(element)
-        source = source_maker(element.location)
-        builder = partial(build_section, self.body_rows.rows(element, context))
+        style = context.compile_style(element)
+        return self._make_body(element, style, self.body_rows.rows(element, context))
+
+    def _make_body(
+        self, element: Element, style: ElementStyle | None, rows: NodeBuilder
+    ) -> NodeBuilder:
+        source, sheet = source_maker(element.location), self.context.sheet
+        builder = partial(build_section, rows)
 
         def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-            own = element_style.compute(scope, parent)
-            rows = collect(builder, element_style.enter(scope), own)
-            out.append(TableBody(source(scope), own.style, rows))
+            if style is None:
+                own, inner = sheet.compute_anonymous(parent, in_table=True), scope
+            else:
+                own, inner = style.compute(scope, parent), style.enter(scope)
+            out.append(TableBody(source(scope), own.style, collect(builder, inner, own)))
 
         return build
 
