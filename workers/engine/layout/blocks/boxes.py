@@ -216,13 +216,10 @@ class BoxFragment:
         insets = self.used_box.insets
         inner = min(room, self.height) - self._top - insets.bottom
         content = self.content.truncate(inner, is_cut=is_cut)
-        if content is None or (has_limited_height(self.used_box) and self.height > room + EPSILON):
+        is_limited = self.used_box.height is not None or self.used_box.max_height is not None
+        if content is None or (is_limited and self.height > room + EPSILON):
             return None
-        height = (
-            self.height
-            if has_limited_height(self.used_box)
-            else content.height + self._top + insets.bottom
-        )
+        height = self.height if is_limited else content.height + self._top + insets.bottom
         return replace(self, content=content, height=max(height, self.used_box.min_height))
 
     @property
@@ -525,11 +522,6 @@ _ADVICE: Final = {
     Overflow.ELLIPSIS: "Not even one line fits: make the {tag} taller.",
     Overflow.HIDDEN: "Make the {tag} taller, or its content shorter.",
 }
-
-
-def has_limited_height(used_box: UsedBox) -> bool:
-    """Return whether content can be too tall for a box."""
-    return used_box.height is not None or used_box.max_height is not None
 
 
 def _inherited_overflow(used_box: UsedBox, outside: Overflow) -> Overflow:

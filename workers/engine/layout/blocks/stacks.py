@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Final, NamedTuple
 
@@ -320,8 +320,8 @@ def lay_out_stack(
 
     `collapses_top` means that the first block's top margin collapses with that of the parent.
     """
-    stack = _StackLayout(context, blocks, region, resume, collapses_top=collapses_top)
-    return stack.fill()
+    start = resume or StackResume(0, None, False)
+    return _StackLayout(context, blocks, region, start, resume is not None, collapses_top).fill()
 
 
 def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> float:
@@ -425,28 +425,20 @@ def _first_words(block: AnyBlock) -> str:
     return next((words for child in breaking_children(block) if (words := _first_words(child))), "")
 
 
+@dataclass(slots=True)
 class _StackLayout:
     """One attempt to fill a region."""
 
-    def __init__(
-        self,
-        context: LayoutContext,
-        blocks: Sequence[AnyBlock],
-        region: Region,
-        resume: Resume,
-        *,
-        collapses_top: bool,
-    ) -> None:
-        self.context = context
-        self.blocks = blocks
-        self.region = region
-        self.start = resume or StackResume(0, None, False)
-        self.is_resumed = resume is not None
-        self.collapses_top = collapses_top
-        self.placed: list[PlacedFragment] = []
-        self.positioned: list[PlacedFragment] = []  # blocks out of the flow
-        self.y = 0.0
-        self.last_bottom_margin = 0.0  # of the last placed block
+    context: LayoutContext
+    blocks: Sequence[AnyBlock]
+    region: Region
+    start: StackResume
+    is_resumed: bool
+    collapses_top: bool
+    placed: list[PlacedFragment] = field(default_factory=list)
+    positioned: list[PlacedFragment] = field(default_factory=list)  # blocks out of the flow
+    y: float = 0.0
+    last_bottom_margin: float = 0.0  # of the last placed block
 
     def fill(self) -> StackFragment | None:
         for index in range(self.start.child, len(self.blocks)):

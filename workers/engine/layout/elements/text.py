@@ -180,12 +180,9 @@ def _compute_layout(context: LayoutContext, node: Paragraph, width: float) -> La
         style = node.style.text
         face = context.fonts.split(style, "0")[0][0]
         label_layout.page_number_style = glyph_style = make_glyph_style(style, face)
-        label_layout.page_number_width = (
-            glyph_style.measure("0" * context.references.digits) + PAGE_GAP * style.size
-        )
-        label_layout.page_number_width = min(
-            label_layout.page_number_width, max(width - label_layout.hanging_indent, 0.0)
-        )
+        needed = glyph_style.measure("0" * context.references.digits) + PAGE_GAP * style.size
+        room = max(width - label_layout.hanging_indent, 0.0)
+        label_layout.page_number_width = min(needed, room)
     return label_layout
 
 

@@ -261,14 +261,11 @@ def _break_long_list(
         ):
             number -= 1
         if number >= at:
-            number = chooser.choose(at, number, limit)
-            end = BoxPosition(breakpoints[number], -1, hlist.rights[breakpoints[number]])
-            following = breakpoints[number] + 1
+            box = breakpoints[chooser.choose(at, number, limit)]
         elif (
             last_space := hlist.find_last_no_break_space(start.box, breakpoints[at], limit)
         ) is not None:
-            end = BoxPosition(last_space, -1, hlist.rights[last_space])
-            following = last_space + 1
+            box = last_space
             result.broken = result.broken or _find_broken(hlist, breakpoints, at, last_space)
         elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
             result.broken = result.broken or _find_broken(hlist, breakpoints, at)
@@ -277,16 +274,16 @@ def _break_long_list(
             indents = indents[1:]
             continue
         else:
-            end = BoxPosition(breakpoints[at], -1, hlist.rights[breakpoints[at]])
-            following = breakpoints[at] + 1
+            box = breakpoints[at]
+        end = BoxPosition(box, -1, hlist.rights[box])
         line = builder.build(start, end, indent, result.height)
         if line.width > available + EPSILON and line.width > result.widest:
             result.widest = line.width
             result.widest_text = "".join(fragment.text for fragment in line.fragments)
         yield start, line
-        if following == count:
+        if box == count - 1:
             return
-        start = BoxPosition(following, 0, hlist.lefts[following])
+        start = BoxPosition(box + 1, 0, hlist.lefts[box + 1])
         indents = indents[1:]
 
 

@@ -465,19 +465,15 @@ def lay_out_running_content(
     context: LayoutContext, master: PageMaster, values: PageValues
 ) -> RunningContent:
     """Lay out the header and footer of a page, once for equal page values; static ones once at all."""
-    return context.memo.remember(
-        _RUNNING, (master, values), lambda: _lay_out_running_content(context, master, values)
-    )
 
+    def lay_out() -> RunningContent:
+        region = Region(master.width - master.margin.left - master.margin.right, master.height)
+        boxes = master.header, master.footer
+        return RunningContent(
+            *(_lay_out_running_box(context, box, region, values) for box in boxes)
+        )
 
-def _lay_out_running_content(
-    context: LayoutContext, master: PageMaster, values: PageValues
-) -> RunningContent:
-    region = Region(master.width - master.margin.left - master.margin.right, master.height)
-    return RunningContent(
-        _lay_out_running_box(context, master.header, region, values),
-        _lay_out_running_box(context, master.footer, region, values),
-    )
+    return context.memo.remember(_RUNNING, (master, values), lay_out)
 
 
 def estimate_running_content(
