@@ -199,7 +199,7 @@ def _find_embedded(folder: DataFolder) -> FarmLocation:
 
 def run_migrate(arguments: argparse.Namespace) -> Result:
     """Migrate the tables and the public templates to this release; idempotent."""
-    # Imported here, so that other commands do not load Alembic.
+    # Imported here, so that other commands do not load the database.
     from shared.db.migrate import upgrade
 
     place = find_farm(arguments.data)
