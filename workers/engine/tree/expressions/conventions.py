@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final, Protocol
 
@@ -112,6 +113,7 @@ def _find_likely_territory(locale: Locale) -> str:
 
 # ICU has the order of English for it, which readers of Persian take for an error.
 _FULL_PERSIAN: Final = "EEEE d MMMM y"
+_MAX_KEPT: Final = 4096  # texts of a formatter: a statement repeats the same few dates
 
 
 def compile_message(
@@ -135,7 +137,7 @@ def compile_message(
             {"value": value if is_instant else datetime.combine(value, time(), UTC)}
         )
 
-    return write
+    return lru_cache(maxsize=_MAX_KEPT)(write)
 
 
 Formatter = Callable[[Value], str]

@@ -477,7 +477,7 @@ def make_date(
     if formats.calendar == GREGORIAN:
         write = _compile_pattern(formats, _find_pattern(pattern, formats.locale.date_formats))
     else:
-        write = _compile_in_calendar(formats, "UTC", f"{{value,date,{pattern}}}")
+        write = _compile_in_calendar(formats, "UTC", f"{{value,date,{pattern}}}", pattern)
 
     def format_date(value: Value) -> str:
         if value.__class__ is date:
@@ -542,7 +542,7 @@ def make_datetime(
         parts = _QUOTED.sub(lambda quoted: quoted[0][1:-1], joined)
         parts = parts.replace("{0}", f"{{value,time,{hour}}}")
         write = _compile_in_calendar(
-            formats, str(zone), parts.replace("{1}", f"{{value,date,{day}}}")
+            formats, str(zone), parts.replace("{1}", f"{{value,date,{day}}}"), pattern
         )
 
     def format_datetime(value: Value) -> str:
@@ -576,11 +576,13 @@ def _find_pattern(written: str, widths: Mapping[str, Any]) -> str:
     return str(widths[written].pattern) if written in _WIDTHS else written
 
 
-def _compile_in_calendar(formats: Formats, zone: str, parts: str) -> Callable[[date], str]:
+def _compile_in_calendar(
+    formats: Formats, zone: str, parts: str, pattern: str
+) -> Callable[[date], str]:
     try:
         return compile_message(formats.locale, formats.calendar, formats.numbering, zone, parts)
     except ValueError:
-        raise _no_pattern(parts) from None
+        raise _no_pattern(pattern) from None
 
 
 def _check_letters(pattern: str) -> None:
